@@ -1,0 +1,1 @@
+"""AppWorld: code-writing agents over the APIs of everyday apps."""

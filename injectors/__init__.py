@@ -1,0 +1,1 @@
+"""Procedural memory at run time: cards, banks, retrieval, task-start block, write gate."""

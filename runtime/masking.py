@@ -1,0 +1,91 @@
+"""Keeps secrets out of traces, cards and errors, so that equal secrets still match.
+
+A secret becomes `<secret:N>`, numbered by first appearance within one episode: the same run
+yields the same numbers, so a replay can put its own world's secrets back (`reveal`). Secrets are
+found by the name of the field that holds them, by shape (tokens, keys) and by having been seen
+before: once a password was read, it is masked wherever it stands, in code and in text alike.
+"""
+
+from __future__ import annotations
+
+import re
+
+from runtime.contracts import Json
+
+__all__ = ["Masker"]
+
+SECRET_FIELD = re.compile(
+    r"(^|_)(password|passwd|secret|api_key|apikey|token|authorization|cvv|cvv_number|pin|"
+    r"verification_code|password_reset_code)$",
+    re.IGNORECASE,
+)
+SHAPES = re.compile(
+    r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"  # JSON web tokens
+    r"|\b(?:sk|pk|rk|gh[pousr]|hf|xox[abp])[-_][A-Za-z0-9][\w-]{14,}"  # keys of well-known services
+    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|(?<=Bearer )[\w.~+/=-]{12,}"
+)
+MASK = re.compile(r"<secret:(\d+)>")
+SHORTEST = 4
+"""A shorter value (a one-letter password) would mask half of every text it occurs in."""
+
+
+class Masker:
+    """Masks one episode's records. Not shared between episodes."""
+
+    def __init__(self, known: tuple[str, ...] = ()) -> None:
+        """`known`: secrets from outside the episode, such as the provider's key. Always masked."""
+        self._numbers: dict[str, int] = {}
+        self._pattern: re.Pattern[str] | None = None
+        self._outside = tuple(secret for secret in known if len(secret) >= SHORTEST)
+
+    def mask(self, value: Json) -> Json:
+        """Return `value` with every secret replaced, learning the new ones on the way."""
+        self._learn(value)
+        return self._replace(value)
+
+    def mask_text(self, text: str) -> str:
+        """Mask a text by shape and by what is known already."""
+        for secret in self._outside:
+            text = text.replace(secret, "<secret:key>")
+        text = SHAPES.sub(lambda match: self._mark(match.group()), text)
+        if self._pattern is not None:
+            text = self._pattern.sub(lambda match: self._mark(match.group()), text)
+        return text
+
+    def reveal(self, text: str) -> str:
+        """Put this episode's own secrets in the place of masks. Unknown masks stay."""
+        secrets = {number: secret for secret, number in self._numbers.items()}
+        return MASK.sub(lambda match: secrets.get(int(match.group(1)), match.group()), text)
+
+    def _mark(self, secret: str) -> str:
+        number = self._numbers.setdefault(secret, len(self._numbers) + 1)
+        return f"<secret:{number}>"
+
+    def _learn(self, value: Json, field: str = "") -> None:
+        if isinstance(value, dict):
+            for name, item in value.items():
+                self._learn(item, name)
+        elif isinstance(value, list):
+            for item in value:
+                self._learn(item, field)
+        elif isinstance(value, str) and SECRET_FIELD.search(field):
+            self._remember(value)
+
+    def _remember(self, secret: str) -> None:
+        if len(secret) < SHORTEST or secret in self._numbers or MASK.fullmatch(secret):
+            return
+        self._mark(secret)
+        longest_first = sorted(self._numbers, key=len, reverse=True)
+        self._pattern = re.compile("|".join(re.escape(item) for item in longest_first))
+
+    def _replace(self, value: Json, field: str = "") -> Json:
+        if isinstance(value, dict):
+            return {self.mask_text(name): self._replace(item, name) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._replace(item, field) for item in value]
+        if isinstance(value, str):
+            return self.mask_text(value)
+        if SECRET_FIELD.search(field) and isinstance(value, int) and not isinstance(value, bool):
+            return self._mark(str(value)) if value > 9 else value
+        return value

@@ -1,0 +1,1 @@
+"""Chat models: OpenAI-compatible endpoints, scripted turns, recorded replies."""
