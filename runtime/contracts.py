@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+if TYPE_CHECKING:
+    from runtime.catalogue import Catalogue
 
 __all__ = [
     "AllowGate",
@@ -27,6 +30,7 @@ __all__ = [
     "Kind",
     "Limits",
     "Message",
+    "ModelSource",
     "NoInjector",
     "Observation",
     "Outcome",
@@ -118,7 +122,7 @@ class CallResult(Value):
     status: int | None = None
     """HTTP status, where the world speaks HTTP."""
     reply: dict[str, Json] = Field(default_factory=dict, repr=False)
-    """The frame the cell receives, opaque outside the bridge: a record answers with it again."""
+    """The frame the cell receives, opaque outside the bridge: a record answers with it."""
 
 
 class Decision(Value):
@@ -240,7 +244,7 @@ class Reply(Value):
     served_model: str = ""
     attempts: int = 1
     masked: bool = False
-    """`text` holds the masks of a trace (recorded models): the episode puts its own secrets back."""
+    """`text` holds masks of a trace (recorded models): the episode puts its own secrets back."""
 
 
 class Injection(Value):
@@ -288,7 +292,7 @@ class Injector(Protocol):
 
 
 class ChatModel(Protocol):
-    """A language model with chat completions, opened anew for each episode (`ModelFactory`)."""
+    """A language model with chat completions, for one episode."""
 
     @property
     def name(self) -> str:
@@ -298,6 +302,30 @@ class ChatModel(Protocol):
     async def complete(self, messages: Sequence[Message]) -> Reply:
         """Complete a conversation. Raises `runtime.errors.ModelError` and its kinds."""
         ...
+
+
+class ModelSource(Protocol):
+    """Hands out a chat model per episode. Shares connections and rate limits behind the scenes."""
+
+    @property
+    def name(self) -> str:
+        """The name on the command line: `scripted:careful`, or a name of models.toml."""
+        ...
+
+    def describe(self) -> dict[str, Json]:
+        """Return model id, parameters and prices for the trace. Never a key."""
+        ...
+
+    def secrets(self) -> tuple[str, ...]:
+        """Return what must be masked in every trace: keys."""
+        ...
+
+    def for_episode(self, task: Task, seed: int) -> ChatModel:
+        """Return the model for one episode. Raises `UsageError` if it cannot serve the task."""
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
 
 
 class World(Protocol):
@@ -342,6 +370,10 @@ class Benchmark(Protocol):
 
     def kind(self, function: str, arguments: dict[str, Json]) -> Kind:
         """Classify a call."""
+        ...
+
+    async def catalogue(self) -> Catalogue:
+        """Return the functions agent code may call (starts the warm process if need be)."""
         ...
 
     def versions(self) -> dict[str, str]:
