@@ -264,7 +264,7 @@ class Gate(Protocol):
         """Note that a cell with this source is about to run."""
 
     def decide(self, call: ToolCall) -> Decision:
-        """The name on the command line: `scripted:careful`, or one of models.toml."""
+        """Decide on one call. Also asked, and expected to refuse, between cells and after a stop."""
         ...
 
     def done(self, call: ToolCall, result: CallResult) -> None:
@@ -309,7 +309,7 @@ class ModelSource(Protocol):
 
     @property
     def name(self) -> str:
-        """The name on the command line: `scripted:careful`, or a name of models.toml."""
+        """The name on the command line: `scripted:careful`, or one of models.toml."""
         ...
 
     def describe(self) -> dict[str, Json]:
