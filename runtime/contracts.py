@@ -264,7 +264,7 @@ class Gate(Protocol):
         """Note that a cell with this source is about to run."""
 
     def decide(self, call: ToolCall) -> Decision:
-        """Decide on one call. Also asked, and expected to refuse, between cells and after a stop."""
+        """Decide on one call. Asked between cells and after a stop too: it refuses there."""
         ...
 
     def done(self, call: ToolCall, result: CallResult) -> None:
