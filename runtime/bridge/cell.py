@@ -1,0 +1,198 @@
+"""The parent's side of a cell process: runs one cell at a time under a wall clock.
+
+Between cells the process is frozen, so that threads left over by one cell do nothing until the
+next. A cell that outlives its time, or whose process dies, costs its own interpreter and nothing
+else: a fresh one stands in, and the observation says that the variables are gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from runtime.bridge.channel import readable
+from runtime.bridge.host import Child, Host
+from runtime.bridge.wire import BadFrame, Closed, Frame
+from runtime.contracts import CellEnd, Value
+from runtime.errors import WorldError
+
+__all__ = ["CellProcess", "CellRun"]
+
+LEFT_OVER_FRAMES = 64
+"""Requests of left-over threads that are answered (refused) before a cell; more end the process."""
+
+Answer = Callable[[Frame], Awaitable[Frame]]
+"""Answers one request of agent code."""
+
+
+class CellRun(Value):
+    """How one cell ran."""
+
+    text: str
+    end: CellEnd
+    restarted: bool = False
+
+
+class CellProcess:
+    """One locked-down interpreter for agent code, replaced when it has to be killed.
+
+    `role` is the host's role that opens it. It gets two channels, control and calls, and sends
+    `{"ok": {"lockdown": {...}}}` when it is ready.
+    """
+
+    def __init__(self, host: Host, role: str, params: Mapping[str, Any], *, grace_s: float) -> None:
+        self._host, self._role, self._params = host, role, dict(params)
+        self._grace_s = grace_s
+        self._child: Child | None = None
+        self._number = 0
+        self.lockdown: dict[str, str] = {}
+
+    async def open(self) -> None:
+        """Fork the process and wait until it is locked down. Raises `WorldError`."""
+        child = await self._host.spawn(self._role, self._params, channels=2)
+        self._child = child
+        try:
+            async with asyncio.timeout(60):
+                reply = await child.channels[0].recv()
+        except (Closed, BadFrame, TimeoutError) as error:
+            await self.close()
+            raise WorldError(f"The cell process did not open ({type(error).__name__}).") from None
+        if "ok" not in reply:
+            await self.close()
+            raise WorldError(f"The cell process did not open: {reply.get('error', reply)}")
+        self.lockdown = {str(name): str(state) for name, state in reply["ok"]["lockdown"].items()}
+        child.signal(signal.SIGSTOP)
+
+    async def close(self) -> None:
+        """End the process."""
+        if self._child is not None:
+            child, self._child = self._child, None
+            await child.end()
+
+    async def refuse_left_overs(self, answer: Answer) -> None:
+        """Answer what left-over threads had asked for before they were frozen."""
+        child = self._opened()
+        try:
+            for _ in range(LEFT_OVER_FRAMES):
+                frame = child.channels[1].recv_waiting()
+                if frame is None:
+                    return
+                async with asyncio.timeout(1.0):
+                    await child.channels[1].send(await answer(frame) | {"n": frame.get("n")})
+        except (Closed, BadFrame, TimeoutError):
+            pass
+        await self._restart()
+
+    async def run(
+        self, source: str, answer: Answer, stopped: Callable[[], bool], seconds: float
+    ) -> CellRun:
+        """Run one cell for at most `seconds`, answering its requests.
+
+        `stopped` tells whether a request was answered with a stop: then the cell has only a short
+        grace to end, and must not leave threads behind.
+        """
+        clock = _Clock(seconds)
+        child = self._opened()
+        self._number += 1
+        printed = ""
+        try:
+            await child.channels[0].send({"op": "run", "id": self._number, "source": source})
+            child.signal(signal.SIGCONT)
+            while True:
+                kind, frame = await self._next(child, clock)
+                if kind == "call":
+                    reply = await clock.paused(answer(frame))
+                    await child.channels[1].send(reply | {"n": frame.get("n")})
+                    if stopped():
+                        clock.at_most(self._grace_s)
+                elif frame.get("id") != self._number:
+                    continue  # of an earlier cell, or forged
+                elif frame.get("op") == "printed":
+                    printed = _text(frame.get("text"))
+                elif frame.get("op") == "done":
+                    return await self._done(child, frame, stopped=stopped())
+        except TimeoutError:
+            if stopped():
+                return await self._killed(printed, "killed", "The stopped cell went on running.")
+            detail = f"Execution timed out after {seconds:g} seconds."
+            return await self._killed(printed, "timeout", detail)
+        except (Closed, BadFrame) as error:
+            return await self._killed(printed, "killed", await self._cause(child, error))
+
+    @staticmethod
+    async def _next(child: Child, clock: _Clock) -> tuple[str, Frame]:
+        """Wait for the next frame on either channel, requests first. Raises `TimeoutError`."""
+        control, calls = child.channels
+        while True:
+            left = clock.left()
+            if (frame := calls.recv_waiting()) is not None:
+                return "call", frame
+            if (frame := control.recv_waiting()) is not None:
+                return "control", frame
+            await readable((calls, control), left)
+
+    async def _done(self, child: Child, frame: Frame, *, stopped: bool) -> CellRun:
+        text = _text(frame.get("text"))
+        child.signal(signal.SIGSTOP)
+        if stopped and child.threads() > 1:
+            return await self._killed(text, "killed", "The stopped cell left threads running.")
+        status = "stopped" if stopped else "raised" if frame.get("raised") else "finished"
+        return CellRun(text=text, end=CellEnd(status=status))
+
+    async def _killed(self, printed: str, status: str, detail: str) -> CellRun:
+        await self._restart()
+        words = f"{detail} The interpreter was restarted: all variables are lost."
+        if status == "timeout" or not printed:
+            words = f"Execution failed. Traceback:\n{words}"
+        text = f"{printed.rstrip()}\n{words}" if printed.strip() else words
+        end = CellEnd(status="timeout" if status == "timeout" else "killed", detail=detail)
+        return CellRun(text=text, end=end, restarted=True)
+
+    async def _cause(self, child: Child, error: Exception) -> str:
+        if isinstance(error, BadFrame):
+            return f"The Python process was ended: it sent {error} to the harness."
+        code = await child.end()
+        if code < 0:
+            name = signal.Signals(-code).name
+            return f"The Python process was ended by {name}."
+        return f"The Python process ended with exit code {code}."
+
+    async def _restart(self) -> None:
+        await self.close()
+        await self.open()
+
+    def _opened(self) -> Child:
+        if self._child is None:
+            raise WorldError("The cell process is closed.")
+        return self._child
+
+
+class _Clock:
+    """Wall time of a cell. Time that the world takes to answer is not the cell's."""
+
+    def __init__(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+
+    def left(self) -> float:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def at_most(self, seconds: float) -> None:
+        self._deadline = min(self._deadline, time.monotonic() + seconds)
+
+    async def paused(self, answer: Awaitable[Frame]) -> Frame:
+        begun = time.monotonic()
+        try:
+            return await answer
+        finally:
+            self._deadline += time.monotonic() - begun
+
+
+def _text(value: object) -> str:
+    """Return a hostile value as text that every later step can encode."""
+    return str(value if value is not None else "").encode("utf-8", "replace").decode()

@@ -1,0 +1,199 @@
+"""The parent's side of a warm process: starts a zygote, has it fork children, ends them all."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from runtime.bridge import child as bootstrap
+from runtime.bridge.channel import Channel
+from runtime.bridge.wire import BadFrame, Closed, Frame
+from runtime.errors import NotReady, WorldError
+
+__all__ = ["Child", "Host"]
+
+
+class Child:
+    """One forked process and its channels, in the order they were asked for."""
+
+    def __init__(self, host: Host, pid: int, channels: tuple[Channel, ...]) -> None:
+        self.pid = pid
+        self.channels = channels
+        self._host = host
+        self._status: int | None = None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal. The process id stays the child's own until `end` has reaped it."""
+        if self._status is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def threads(self) -> int:
+        """Count its threads as the kernel does (Linux; 1 elsewhere)."""
+        if sys.platform != "linux":
+            return 1
+        try:
+            return len(os.listdir(f"/proc/{self.pid}/task"))  # noqa: PTH208 - hot path
+        except FileNotFoundError:
+            return 0
+
+    async def end(self) -> int:
+        """Kill it, close its channels, and return how it ended: exit code, or minus a signal."""
+        if self._status is None:
+            self.signal(signal.SIGKILL)
+            for channel in self.channels:
+                channel.close()
+            self._status = await self._host.reap(self.pid)
+        return self._status
+
+
+class Host:
+    """A warm process of another interpreter. Started on first use, started again if it died.
+
+    `module` is one of ours with a `main` that ends in `runtime.bridge.zygote.serve`. `env` is the
+    whole environment: nothing is inherited.
+    """
+
+    def __init__(
+        self,
+        *,
+        python: Path,
+        module: str,
+        env: Mapping[str, str],
+        cwd: Path,
+        start_s: float = 180.0,
+        spawn_s: float = 60.0,
+    ) -> None:
+        self._command = (str(python), "-P", "-s", bootstrap.__file__, module)
+        self._python = python
+        self._env = dict(env)
+        self._cwd = cwd
+        self._start_s, self._spawn_s = start_s, spawn_s
+        self._lock = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._sock: socket.socket | None = None
+        self._control: Channel | None = None
+        self._words: IO[bytes] | None = None
+        self._ready: Frame = {}
+
+    async def start(self) -> Frame:
+        """Start the zygote if it is not running; return what it said when it was ready.
+
+        Raises `NotReady` if its interpreter is missing or it cannot start.
+        """
+        async with self._lock:
+            return await self._started()
+
+    async def spawn(self, role: str, params: Mapping[str, Any], channels: int = 1) -> Child:
+        """Fork a child. Raises `WorldError` if the zygote does not answer."""
+        async with self._lock:
+            await self._started()
+            pairs = [socket.socketpair() for _ in range(channels)]
+            try:
+                reply = await self._command_with(
+                    {"op": "spawn", "role": role, "params": dict(params)},
+                    [theirs.fileno() for _, theirs in pairs],
+                )
+            except WorldError:
+                for ours, _ in pairs:
+                    ours.close()
+                raise
+            finally:
+                for _, theirs in pairs:
+                    theirs.close()
+        return Child(self, reply["pid"], tuple(Channel(ours) for ours, _ in pairs))
+
+    async def reap(self, pid: int) -> int:
+        """Wait for a killed child to be gone. 0 if the zygote is gone too."""
+        async with self._lock:
+            if self._control is None:
+                return 0
+            try:
+                return int((await self._command_with({"op": "reap", "pid": pid}, []))["status"])
+            except WorldError:
+                return 0
+
+    async def close(self) -> None:
+        """End the zygote; its children die with it."""
+        async with self._lock:
+            await self._stop()
+
+    async def _started(self) -> Frame:
+        if self._process is not None and self._process.returncode is None:
+            return self._ready
+        await self._stop()
+        if not self._python.exists():
+            raise NotReady(f"{self._python} is gone. Run `contramem setup` again.")
+        ours, theirs = socket.socketpair()
+        self._sock, self._control = ours, Channel(ours)
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the zygote
+        with theirs:
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                str(theirs.fileno()),
+                pass_fds=[theirs.fileno()],
+                env=self._env,
+                cwd=self._cwd,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=self._words,
+                stderr=self._words,
+                start_new_session=True,
+            )
+        try:
+            async with asyncio.timeout(self._start_s):
+                self._ready = (await self._control.recv())["ready"]
+        except (Closed, BadFrame, KeyError, TimeoutError) as error:
+            words = self._last_words()
+            await self._stop()
+            raise NotReady(
+                f"The warm process of {self._python} did not start"
+                f" ({type(error).__name__}). It said: {words or 'nothing'}."
+                " Run `contramem doctor`."
+            ) from None
+        return self._ready
+
+    async def _command_with(self, command: Frame, sockets: list[int]) -> Frame:
+        if self._sock is None or self._control is None:
+            raise WorldError("The warm process is not running.")
+        try:
+            async with asyncio.timeout(self._spawn_s):
+                if sockets:
+                    socket.send_fds(self._sock, [b"c"], sockets)
+                else:
+                    self._sock.send(b"c")
+                await self._control.send(command)
+                return await self._control.recv()
+        except (OSError, Closed, BadFrame, TimeoutError) as error:
+            words = self._last_words()
+            await self._stop()
+            raise WorldError(
+                f"The warm process ended ({type(error).__name__}). It said: {words or 'nothing'}."
+            ) from None
+
+    async def _stop(self) -> None:
+        process, self._process = self._process, None
+        if self._control is not None:
+            self._control.close()
+        self._control = self._sock = None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+        if self._words is not None:
+            self._words.close()
+            self._words = None
+
+    def _last_words(self) -> str:
+        if self._words is None or self._words.closed:
+            return ""
+        size = self._words.seek(0, os.SEEK_END)
+        self._words.seek(max(0, size - 600))
+        return self._words.read().decode("utf-8", "replace").strip()
