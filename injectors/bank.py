@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from injectors.cards import (
     FunctionCard,
@@ -20,7 +20,7 @@ from injectors.cards import (
     limits_for,
     over_limits,
 )
-from runtime.contracts import Value
+from runtime.contracts import Json, Value
 from runtime.errors import UnknownName, UsageError
 
 __all__ = ["FUNCTIONS", "GLOBAL", "Bank", "BankSettings", "Card", "Placed", "RetrievalConstants"]
@@ -65,9 +65,17 @@ class BankSettings(Value):
 class Placed(Value):
     """A card and the set it belongs to."""
 
-    place: str
+    place: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_\-]{0,40}$")]
     """`functions`, or the ability of a Skill Card."""
     card: FunctionCard | SkillCard
+    provenance: dict[str, Json] = Field(default_factory=dict)
+    """Where the card comes from. Lies beside it on disk; no agent ever sees it."""
+
+    @property
+    def generators(self) -> frozenset[str]:
+        """Scenarios the card was built from, so that it can be kept from their tasks."""
+        ids = self.provenance.get("generator_ids", [])
+        return frozenset(str(item) for item in ids) if isinstance(ids, list) else frozenset()
 
     @model_validator(mode="after")
     def _right_place(self) -> Self:
@@ -85,8 +93,6 @@ class Bank(Value):
     frozen: bool = False
     cards: dict[str, Placed] = Field(default_factory=dict)
     settings: BankSettings = BankSettings()
-    generators: dict[str, frozenset[str]] = Field(default_factory=dict)
-    """By card id: the scenarios it was built from, so that it can be kept from their tasks."""
 
     @classmethod
     def of(
@@ -128,15 +134,30 @@ class Bank(Value):
                 raise UsageError(f"{card_id} is no Skill Card: only skills serve Time.")
         return self
 
+    def sealed(self) -> Bank:
+        """Return the same bank as a frozen one."""
+        return Bank(
+            benchmark=self.benchmark,
+            about=self.about,
+            frozen=True,
+            cards=self.cards,
+            settings=self.settings,
+        )
+
     @cached_property
     def hash(self) -> str:
         """SHA-256 over all that can decide what an agent sees, the same on every machine."""
-        content: JsonValue = {
-            "benchmark": self.benchmark,
-            "cards": {key: placed.model_dump(mode="json") for key, placed in self.cards.items()},
-            "settings": self.settings.model_dump(mode="json"),
-        }
-        return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+        return _digest(
+            {
+                "benchmark": self.benchmark,
+                "cards": {card_id: _visible(placed) for card_id, placed in self.cards.items()},
+                "settings": self.settings.model_dump(mode="json"),
+            }
+        )
+
+    def digests(self) -> dict[str, str]:
+        """Return a short digest of each card."""
+        return {key: _digest(_visible(placed))[:12] for key, placed in sorted(self.cards.items())}
 
     def card(self, card_id: str) -> Card:
         """Return a card, active or not. Raises `UnknownName`."""
@@ -188,3 +209,11 @@ class Bank(Value):
         """Return the number of cards by place, inactive ones included."""
         places = [placed.place for placed in self.cards.values()]
         return {place: places.count(place) for place in sorted({*places, FUNCTIONS})}
+
+
+def _visible(placed: Placed) -> Json:
+    return placed.model_dump(mode="json", exclude={"provenance"})
+
+
+def _digest(content: Json) -> str:
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
