@@ -221,6 +221,11 @@ def required_key(endpoint: Endpoint, environ: Mapping[str, str]) -> str | None:
             f"The model {endpoint.name!r} needs a key, and the environment variable {variable} is "
             f"not set. Set it with: export {variable}=YOUR_KEY"
         )
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise NotReady(
+            f"The environment variable {variable} holds spaces or characters that no key has: "
+            "copy the key into it again."
+        )
     return key
 
 
