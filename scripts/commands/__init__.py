@@ -1,0 +1,1 @@
+"""The sub-commands of `contramem`, one file each."""

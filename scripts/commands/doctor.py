@@ -1,0 +1,164 @@
+"""`contramem doctor`: what is there, what is missing, and the command that mends it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from adapters.appworld import setup as appworld
+from adapters.environments import environment
+from adapters.folders import HOME_VARIABLE, home
+from adapters.gaia2 import setup as gaia2
+from adapters.roots import Root, recorded
+from runtime.bridge import lockdown
+from runtime.errors import ContramemError
+
+__all__ = ["Finding", "doctor", "examine"]
+
+NEEDED_BYTES = 2 << 30
+"""Both environments, their download cache and the mini world, with some room."""
+PACKAGES = {"appworld": "appworld", "gaia2": "meta-agents-research-environments"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    name: str
+    state: Literal["ok", "note", "missing"]
+    """`note`: works without, or with less. `missing`: something needed is not there."""
+    detail: str
+    mend: str = ""
+    """The command, or what to do."""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what is there, what is missing, which lock-down is in force, and what mends each.
+
+    Exits with 3 if something needed is missing: no benchmark is ready, or one is half set up.
+    """
+    findings = examine()
+    ready = all(finding.state != "missing" for finding in findings)
+    if as_json:
+        print(json.dumps({"ready": ready, "findings": [asdict(item) for item in findings]}))
+    else:
+        _show(findings)
+    if not ready:
+        raise typer.Exit(3)
+
+
+def examine() -> list[Finding]:
+    """Look at everything. Changes nothing and uses no network."""
+    findings = [_versions(), *_place()]
+    if all(finding.state != "missing" for finding in findings):
+        worlds = [list(_world("appworld", _appworld)), list(_world("gaia2", _gaia2))]
+        findings += [finding for world in worlds for finding in world]
+        if not any(all(finding.state == "ok" for finding in world) for world in worlds):
+            findings.append(
+                Finding("benchmarks", "missing", "none is ready", "contramem setup appworld")
+            )
+    return [*findings, *_lockdown()]
+
+
+def _versions() -> Finding:
+    ours = importlib.metadata.version("contramem")
+    uv = importlib.metadata.version("uv")
+    return Finding("contramem", "ok", f"{ours}, Python {platform.python_version()}, uv {uv}")
+
+
+def _place() -> Iterator[Finding]:
+    try:
+        folder = home()
+    except ContramemError as error:
+        yield Finding("folder", "missing", str(error), f"export {HOME_VARIABLE}=FOLDER")
+        return
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if os.access(there, os.W_OK | os.X_OK):
+        yield Finding("folder", "ok", str(folder))
+    else:
+        detail = f"{folder} cannot be written ({there} belongs to somebody else)"
+        yield Finding("folder", "missing", detail, f"export {HOME_VARIABLE}=FOLDER")
+    free = shutil.disk_usage(there).free
+    enough = free >= NEEDED_BYTES
+    yield Finding(
+        "disk",
+        "ok" if enough else "note",
+        f"{free / (1 << 30):.1f} GiB free",
+        "" if enough else f"free {NEEDED_BYTES >> 30} GiB, or set {HOME_VARIABLE} to another disk",
+    )
+
+
+def _world(world: str, data: Callable[[], list[str]]) -> Iterator[Finding]:
+    """Report one benchmark: its environment and its data."""
+    mend = f"contramem setup {world}"
+    made = environment(world)
+    if not made.ready and not made.folder.exists() and not (home() / world).exists():
+        yield Finding(world, "note", "not set up", mend)
+        return
+    if made.ready:
+        version = made.version(PACKAGES[world])
+        yield Finding(world, "ok", f"{PACKAGES[world]} {version} in {made.folder}")
+    else:
+        yield Finding(world, "missing", f"no usable environment in {made.folder}", mend)
+    yield _data(f"{world} data", data, mend)
+    noted = recorded(world)
+    if noted is not None and not noted.exists():
+        yield Finding(f"{world} data", "note", f"{noted} is gone", f"{mend} --data PATH")
+
+
+def _data(name: str, data: Callable[[], list[str]], mend: str) -> Finding:
+    try:
+        found = data()
+    except ContramemError as error:
+        return Finding(name, "missing", str(error), "unset APPWORLD_ROOT, or mend it")
+    return (
+        Finding(name, "ok", "; ".join(found)) if found else Finding(name, "missing", "none", mend)
+    )
+
+
+def _appworld() -> list[str]:
+    return [_line(root, list(appworld.datasets(root.path))) for root in appworld.roots()]
+
+
+def _gaia2() -> list[str]:
+    return [_line(root, list(gaia2.datasets(root.path))) for root in gaia2.roots()]
+
+
+def _line(root: Root, datasets: list[str]) -> str:
+    return f"{root.name} in {root.path}: {', '.join(datasets) or 'no datasets'}"
+
+
+def _lockdown() -> Iterator[Finding]:
+    parts = lockdown.probe()
+    weak = [name for name, state in parts.items() if state.startswith("no")]
+    detail = lockdown.describe(parts)
+    mend = "SECURITY.md says what the missing parts mean" if weak else ""
+    yield Finding("lock-down", "note" if weak else "ok", detail, mend)
+
+
+def _show(findings: list[Finding]) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, style in (("name", "bold"), ("state", ""), ("detail", "")):
+        table.add_column(name, style=style, overflow="fold")
+    colours = {"ok": "green", "note": "yellow", "missing": "red"}
+    for finding in findings:
+        mend = f"\n→ {finding.mend}" if finding.mend else ""
+        state = f"[{colours[finding.state]}]{finding.state}[/]"
+        table.add_row(finding.name, state, _plain(finding.detail + mend))
+    Console().print(table)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
