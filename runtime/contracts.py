@@ -90,6 +90,8 @@ class Limits(Value):
     cell_s: float = Field(default=100.0, gt=0)
     """Wall time of one cell, after which its interpreter is killed."""
     calls_per_cell: int = Field(default=1000, ge=1)
+    stop_grace_s: float = Field(default=2.0, gt=0)
+    """Wall time that a stopped cell has left to end by itself."""
     observation_chars: int = Field(default=20_000, ge=200)
 
 
@@ -195,7 +197,7 @@ class Message(Value):
 class Prompt(Value):
     """The opening messages of an episode, and where a memory block would go.
 
-    The last message must contain `anchor` exactly once; `with_block` puts a block right before it
+    The last message contains `anchor`; `with_block` puts a block right before its first occurrence
     and leaves every other byte as it is. An empty block changes nothing.
     """
 
@@ -207,7 +209,7 @@ class Prompt(Value):
         if not block:
             return self.messages
         *head, last = self.messages
-        before, after = last.content.split(self.anchor)
+        before, _, after = last.content.partition(self.anchor)
         return (*head, Message(role=last.role, content=f"{before}{block}\n\n{self.anchor}{after}"))
 
 

@@ -1,0 +1,249 @@
+"""AppWorld's cell process: the engine's own shell in front of a stub client. Holds no state.
+
+Runs in AppWorld's interpreter, locked down before the first cell. The engine is opened as if its
+APIs lived on another host, which gives it no database and nothing on disk; its HTTP client is
+then replaced by one that asks the parent.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from runtime.bridge import lockdown
+from runtime.bridge.wire import Frame, Wire
+
+__all__ = ["main"]
+
+LONGEST_OUTPUT = 1 << 20
+"""Characters of one cell's output that leave the process."""
+
+
+class GateStop(BaseException):
+    """Raised in agent code by the gate's stop: not an Exception, so that few handlers catch it."""
+
+
+GateStop.__module__ = "builtins"
+
+
+def main(sockets: list[int], params: Frame) -> None:
+    """Open the shell, lock the process down, run cells until the parent closes the channel."""
+    control = Wire(socket.socket(fileno=sockets[0]))
+    client = _Client(Wire(socket.socket(fileno=sockets[1])), control)
+    engine = _open(params)
+    engine.requester.client = client
+    engine.requester.request_tracker.add_request = client.track
+    shell = _Shell(engine, client)
+    state = lockdown.lock(keep=sockets, jail=params["jail"], cwd=params["cwd"])
+    control.send({"ok": {"lockdown": state}})
+    while True:
+        frame = control.recv()
+        client.cell = frame["id"]
+        control.send(shell.run(frame["source"]) | {"op": "done", "id": frame["id"]})
+
+
+def _open(params: Frame) -> Any:
+    import appworld.requester as requester_module
+    from appworld import AppWorld
+    from appworld.apps.api_lib import set_local_random_seed
+
+    class Shell(AppWorld):  # type: ignore[misc]
+        """The engine without its disk."""
+
+        def _save_state(self, *_arguments: Any) -> None:
+            pass
+
+        def save_logs(self) -> None:
+            pass
+
+        def _prepare_directories(self) -> None:
+            pass
+
+    names = (
+        "set_remote_dbs",
+        "set_remote_date_and_time",
+        "set_remote_random_seed",
+        "set_remote_show_api_response_schemas",
+    )
+    for name in names:
+        setattr(requester_module, name, lambda *_arguments, **_named: "cell")
+    engine = Shell(
+        task_id=params["task"],
+        experiment_name="cell",
+        remote_apis_url="http://testserver",
+        load_ground_truth=False,
+        timeout_seconds=params["cell_s"],
+        random_seed=params["seed"],
+    )
+    set_local_random_seed(engine.random_seed)
+    engine.requester.remote_apis_url = engine.remote_apis_url = None
+    engine.shell.showtraceback = lambda *_arguments, **_named: None
+    engine.shell.showsyntaxerror = lambda *_arguments, **_named: None
+    return engine
+
+
+class _Shell:
+    """Runs cells in the engine's shell and keeps what was printed before a stop."""
+
+    def __init__(self, engine: Any, client: _Client) -> None:
+        self._engine, self._client = engine, client
+        self._run_in_engine = engine._shell_run_cell  # noqa: SLF001
+        engine._shell_run_cell = self._run_cell  # noqa: SLF001
+
+    def run(self, source: str) -> Frame:
+        self._client.printed = None
+        try:
+            text = self._engine.execute(source)
+        except BaseException as error:  # noqa: BLE001 - whatever agent code raises is its output
+            text = f"Execution failed. Traceback:\n{type(error).__name__}: {error}"
+            self._engine.safety_guard.disable()
+        signal.alarm(0)
+        raised = text.startswith("Execution failed. Traceback:")
+        if self._client.printed is not None:
+            text, raised = self._client.printed, False
+        if len(text) > LONGEST_OUTPUT:
+            cut = len(text) - LONGEST_OUTPUT
+            text = f"{text[:LONGEST_OUTPUT]}\n... {cut} more characters were cut"
+        return {"text": text, "raised": raised}
+
+    def _run_cell(self, code: str) -> Any:
+        """Run a cell; one that was stopped looks like a success, so that its output survives."""
+        result = self._run_in_engine(code)
+        if self._client.printed is None:
+            return result
+        return type("Stopped", (), {"success": True})()
+
+
+class _Client:
+    """Stands in for the engine's HTTP client: every request goes to the parent."""
+
+    def __init__(self, calls: Wire, control: Wire) -> None:
+        self._calls, self._control = calls, control
+        self._number = 0
+        self._lock = threading.Lock()
+        self._order: list[str] = []
+        self._url = ""
+        self.cell = 0
+        self.printed: str | None = None
+
+    def track(self, method: str, url: str, data: Any = None) -> None:
+        """Stand in for the engine's request tracker: the world keeps the log.
+
+        A request that the engine will not send (no address, data that is no mapping) is noted at
+        once; for others only the order of the keys is kept, which the log repeats.
+        """
+        self._order = [str(key) for key in data] if isinstance(data, Mapping) else []
+        self._url = str(url)
+        sent = self._url.startswith("/") or "://" in self._url
+        if not sent or (data and not isinstance(data, dict)):
+            self._exchange({"op": "note", "method": method.upper(), "url": self._url, "data": data})
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Any = None,
+        json: Any = None,
+        data: Any = None,
+        headers: Any = None,
+        **_ignored: Any,
+    ) -> Any:
+        """Ask the parent and wrap its reply as the engine's client would."""
+        if json is not None:
+            _check_serialisable(json)
+        auth = next(
+            (value for key, value in dict(headers or {}).items() if key.lower() == "authorization"),
+            None,
+        )
+        reply = self._exchange(
+            {
+                "op": "call",
+                "method": str(method),
+                "url": str(url),
+                "params": params,
+                "json": json,
+                "data": data,
+                "auth": auth,
+                "order": self._order,
+                "logged_url": self._url,
+            }
+        )
+        return _response(reply)
+
+    def _exchange(self, frame: Frame) -> Frame:
+        """One exchange at a time, and no timer may cut it in two."""
+        with self._lock:
+            held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+            try:
+                self._number += 1
+                self._calls.send(frame | {"n": self._number}, default=str)
+                while (reply := self._calls.recv()).get("n") != self._number:
+                    continue
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        if "stop" in reply:
+            self._note_stop()
+            raise GateStop("VERIFY_BEFORE_WRITE")
+        if "raise" in reply:
+            raise Exception(reply["raise"])  # noqa: TRY002 - the plain engine's own class
+        return reply
+
+    def _note_stop(self) -> None:
+        if self.printed is not None:
+            return
+        value = getattr(sys.stdout, "getvalue", None)
+        self.printed = value() if value is not None else ""
+        printed = self.printed[:LONGEST_OUTPUT]
+        self._control.send({"op": "printed", "id": self.cell, "text": printed})
+
+    def get(self, url: str, **named: Any) -> Any:
+        """Send a GET."""
+        return self.request("GET", url, **named)
+
+    def post(self, url: str, **named: Any) -> Any:
+        """Send a POST."""
+        return self.request("POST", url, **named)
+
+    def put(self, url: str, **named: Any) -> Any:
+        """Send a PUT."""
+        return self.request("PUT", url, **named)
+
+    def patch(self, url: str, **named: Any) -> Any:
+        """Send a PATCH."""
+        return self.request("PATCH", url, **named)
+
+    def delete(self, url: str, **named: Any) -> Any:
+        """Send a DELETE."""
+        return self.request("DELETE", url, **named)
+
+
+def _check_serialisable(value: Any, _dumps: Any = json.dumps) -> None:
+    """Raise the TypeError that the engine's client would raise."""
+    _dumps(value)
+
+
+def _response(reply: Frame) -> Any:
+    import httpx
+
+    if "exception" in reply:
+        raise _exception(*reply["exception"])
+    content = reply["body"].encode("utf-8", "surrogatepass")
+    headers = {"content-type": reply["type"] or "application/json"}
+    return httpx.Response(reply["status"], headers=headers, content=content)
+
+
+def _exception(module: str, name: str, text: str) -> Exception:
+    """Rebuild an exception that the engine's server raised."""
+    known = getattr(builtins, name, None) if module == "builtins" else None
+    if isinstance(known, type) and issubclass(known, Exception) and known is not KeyError:
+        return known(text)
+    names = {"__module__": module, "__qualname__": name, "__str__": lambda self: self.args[0]}
+    stand_in: type[Exception] = type(name, (Exception,), names)  # KeyError would quote its text
+    return stand_in(text)
