@@ -64,7 +64,7 @@ class Dialect:
                     "Model %s rejects system messages (%s): their text goes to the first user "
                     "message from now on. Set roles in models.toml to say so from the start.",
                     self._name,
-                    failure.words,
+                    failure.quoted,
                 )
             self._takes_system = False
             return True
@@ -76,7 +76,7 @@ class Dialect:
                 "Model %s rejects the parameter %s (%s): it is %s from now on.",
                 self._name,
                 name,
-                failure.words,
+                failure.quoted,
                 f"sent as {_OTHER_NAME[name]}" if name in _OTHER_NAME else "left out",
             )
         self._rejected.add(name)

@@ -16,6 +16,9 @@ from typing import Literal
 
 __all__ = ["Failure", "failure_of_body", "retry_after_s"]
 
+LONGEST_QUOTE = 800
+"""Characters quoted of what a server says: an HTML page would drown the sentence."""
+
 _REQUEST_REFUSED = frozenset({400, 413, 422, 500})
 """A request that cannot be served is mostly a 400; templates that raise end as a 500 in some."""
 _PASSING = frozenset({408, 409, 425, 429})
@@ -78,6 +81,11 @@ class Failure:
     parameter: str = ""
     """The request's field that the server blames."""
     retry_after_s: float | None = None
+
+    @property
+    def quoted(self) -> str:
+        """The words as a sentence can take them."""
+        return self.words[:LONGEST_QUOTE]
 
     @property
     def passing(self) -> bool:

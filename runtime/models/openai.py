@@ -10,6 +10,7 @@ import asyncio
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI, Timeout
@@ -33,8 +34,6 @@ CONNECT_S = 10.0
 CHECK_S = 20.0
 SHORTEST_KEY = 8
 """Local servers are given keys such as `none`: masking that word in every trace would harm."""
-LONGEST_WORDS = 800
-"""Characters quoted of what a server says: an HTML page would drown the sentence."""
 
 
 class OpenAISource:
@@ -100,10 +99,12 @@ class OpenAISource:
             async with asyncio.timeout(CHECK_S):
                 await self._client.models.with_raw_response.list()
         except (TimeoutError, APIConnectionError) as error:
-            raise NotReady(self._sentence(_connection_failure(error), attempts=1)) from None
+            failure = self._without_key(_connection_failure(error))
+            raise NotReady(self._sentence(failure, attempts=1)) from None
         except APIStatusError as error:
             if error.status_code in {401, 403}:
-                raise NotReady(self._sentence(_refusal(error), attempts=1)) from None
+                failure = self._without_key(_refusal(error))
+                raise NotReady(self._sentence(failure, attempts=1)) from None
 
     async def complete(self, messages: Sequence[Message], seed: int) -> Reply:
         """Ask until there is a completion or no hope of one. Raises `ModelError` and its kinds."""
@@ -117,13 +118,14 @@ class OpenAISource:
                 latency_s = time.monotonic() - began
             if isinstance(answer, Completion):
                 return self._reply(answer, latency_s, attempts)
-            if answer.context_overflow:
-                raise ContextOverflow(self._sentence(answer, attempts))
-            if self._dialect.learn(answer, request):
+            failure = self._without_key(answer)
+            if failure.context_overflow:
+                raise ContextOverflow(self._sentence(failure, attempts))
+            if self._dialect.learn(failure, request):
                 continue
-            wait_s = self._retry.wait_s(answer, retries)
+            wait_s = self._retry.wait_s(failure, retries)
             if wait_s is None:
-                raise ModelError(self._sentence(answer, attempts))
+                raise ModelError(self._sentence(failure, attempts))
             retries += 1
             await self._sleep(wait_s)
 
@@ -158,13 +160,18 @@ class OpenAISource:
             attempts=attempts,
         )
 
+    def _without_key(self, failure: Failure) -> Failure:
+        """Mask what the server's words echo, before they reach an error or a log."""
+        masker = Masker((self._key,) if self._key else ())
+        return replace(failure, words=masker.mask_text(failure.words))
+
     def _sentence(self, failure: Failure, attempts: int) -> str:
         after = f" after {attempts} attempts" if attempts > 1 else ""
-        words = Masker(self.secrets()).mask_text(failure.words)[:LONGEST_WORDS]
-        return f"Model {self.name!r}{after}: {self._explain(failure, words)}"
+        return f"Model {self.name!r}{after}: {self._explain(failure)}"
 
-    def _explain(self, failure: Failure, words: str) -> str:
+    def _explain(self, failure: Failure) -> str:
         provider, settings = self._endpoint.provider, self._endpoint.settings
+        words = failure.quoted
         match failure.kind:
             case "unreachable":
                 return (
