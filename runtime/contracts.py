@@ -338,8 +338,11 @@ class World(Protocol):
         """The level of lock-down in force for agent code, in words."""
         ...
 
-    async def execute(self, source: str) -> Observation:
-        """Run one cell. Raises `WorldError` if the world itself (not the agent's code) fails."""
+    async def execute(self, source: str, *, seconds: float | None = None) -> Observation:
+        """Run one cell for at most `seconds` (never more than `Limits.cell_s`).
+
+        Raises `WorldError` if the world itself, not the agent's code, fails.
+        """
         ...
 
     async def thought(self, seconds: float) -> None:

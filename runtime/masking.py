@@ -25,6 +25,13 @@ SHAPES = re.compile(
     r"|\bAKIA[0-9A-Z]{16}\b"
     r"|(?<=Bearer )[\w.~+/=-]{12,}"
 )
+IN_CODE = re.compile(r"""(?:password|passwd|secret|token)["']?\s*[=:]\s*["']([^"'\s]{4,})["']""")
+"""A literal that code or JSON in a text gives to a secret's name."""
+NEVER_SECRET = frozenset(
+    "string integer number boolean object array null none true false bearer password access_token"
+    " token email phone required optional".split()
+)
+"""Words that stand where a secret would in schemas and documents."""
 MASK = re.compile(r"<secret:(\d+)>")
 SHORTEST = 4
 """A shorter value (a one-letter password) would mask half of every text it occurs in."""
@@ -69,11 +76,16 @@ class Masker:
         elif isinstance(value, list):
             for item in value:
                 self._learn(item, field)
-        elif isinstance(value, str) and SECRET_FIELD.search(field):
-            self._remember(value)
+        elif isinstance(value, str):
+            if SECRET_FIELD.search(field):
+                self._remember(value)
+            for found in IN_CODE.finditer(value):
+                self._remember(found.group(1))
 
     def _remember(self, secret: str) -> None:
-        if len(secret) < SHORTEST or secret in self._numbers or MASK.fullmatch(secret):
+        if len(secret) < SHORTEST or secret in self._numbers:
+            return
+        if secret.lower() in NEVER_SECRET or MASK.search(secret):
             return
         self._mark(secret)
         longest_first = sorted(self._numbers, key=len, reverse=True)

@@ -144,11 +144,12 @@ class _World:
 def verdict(engine: Any) -> Frame:
     """Evaluate the saved state and return the verdict with one check per requirement."""
     result = engine.evaluate().to_dict()
-    checks = [
-        {"requirement": item["requirement"].strip(), "passed": True, "detail": ""}
-        for item in result["passes"]
-    ] + [
-        {"requirement": item["requirement"].strip(), "passed": False, "detail": item["trace"]}
-        for item in result["failures"]
-    ]
+    checks = [_check(item, passed=True) for item in result["passes"]]
+    checks += [_check(item, passed=False) for item in result["failures"]]
     return {"passed": bool(result["success"]), "checks": checks}
+
+
+def _check(item: dict[str, str], *, passed: bool) -> Frame:
+    """Return one requirement; of a failure's trace what failed, without the evaluator's code."""
+    detail = item.get("trace", "").rpartition("----------\n")[2].strip()
+    return {"requirement": item["requirement"].strip(), "passed": passed, "detail": detail}

@@ -83,7 +83,7 @@ def probe() -> dict[str, str]:
 
 def describe(report: dict[str, str]) -> str:
     """Put a report in one line: `full (...)` or `partial (...)`."""
-    weak = [name for name, state in report.items() if state.startswith("no")]
+    weak = [name for name, state in report.items() if state.startswith("no:")]
     needed = ("chroot", "landlock", "seccomp")
     level = "full" if not weak and all(name in report for name in needed) else "partial"
     return f"{level} ({', '.join(f'{name} {state}' for name, state in report.items())})"

@@ -1,0 +1,395 @@
+"""One episode: a model and a world take turns until the task is closed or a limit is hit.
+
+One step is one completion: ask the model, run the cell in its reply, show what came back. The
+conversation only ever grows at its end, so a provider's prompt cache keeps working.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from runtime.cells import observation_message, read_reply
+from runtime.contracts import (
+    AllowGate,
+    Benchmark,
+    ChatModel,
+    Gate,
+    Injection,
+    Injector,
+    Json,
+    Limits,
+    Message,
+    NoInjector,
+    Observation,
+    Outcome,
+    Reply,
+    Task,
+    Usage,
+    Value,
+    World,
+)
+from runtime.errors import ContextOverflow, EpisodeError, TraceError
+from runtime.masking import Masker
+from runtime.recording import RecordingGate
+from runtime.trace import (
+    CellRecord,
+    EndRecord,
+    ErrorRecord,
+    Header,
+    InjectionRecord,
+    MessageRecord,
+    ModelCallRecord,
+    NotificationRecord,
+    ObservationRecord,
+    OutcomeRecord,
+    Record,
+    Timed,
+    TraceWriter,
+)
+
+__all__ = ["EpisodeResult", "Limit", "Progress", "Provenance", "run_episode"]
+
+Limit = Literal["steps", "wall", "tokens", "cost", "context"]
+NEAR_END_STEPS = 5
+"""Steps that are left when an injector may speak once more about the close."""
+
+
+class Provenance(Value):
+    """What a trace's header says beyond task and limits. All of it is for the reader."""
+
+    episode: str = ""
+    seed: int = 0
+    model: dict[str, Json] = Field(default_factory=dict)
+    arm: dict[str, Json] = Field(default_factory=dict)
+    judge: str | None = None
+    parent: str | None = None
+    fork_step: int | None = None
+
+
+class Progress(Value):
+    """Where a running episode is."""
+
+    step: int
+    calls: int
+    usage: Usage
+    cost_usd: float | None
+    doing: Literal["open", "model", "cell", "evaluate"]
+
+
+class EpisodeResult(Value):
+    """How an episode ended."""
+
+    status: Literal["passed", "failed", "errored"]
+    limit: Limit | None
+    outcome: Outcome | None
+    end: EndRecord
+    error: str = ""
+    trace: Path
+
+
+@dataclass
+class _Tally:
+    """Running totals."""
+
+    begun: float = field(default_factory=time.monotonic)
+    steps: int = 0
+    cells: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    """None as soon as one call's price is unknown: an unknown price is not zero."""
+    memory_tokens: int = 0
+
+    def add(self, reply: Reply) -> None:
+        self.usage += reply.usage or Usage()
+        known = self.cost_usd is not None and reply.cost_usd is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (reply.cost_usd or 0.0) if known else None
+
+    def wall_s(self) -> float:
+        return time.monotonic() - self.begun
+
+
+class _LimitHit(Exception):
+    """Ends the loop; the world is evaluated all the same."""
+
+    def __init__(self, limit: Limit, words: str = "") -> None:
+        super().__init__(words)
+        self.limit: Limit = limit
+        self.words = words
+
+
+async def run_episode(
+    benchmark: Benchmark,
+    task: Task,
+    model: ChatModel,
+    *,
+    trace: Path,
+    gate: Gate | None = None,
+    injector: Injector | None = None,
+    limits: Limits | None = None,
+    provenance: Provenance | None = None,
+    secrets: tuple[str, ...] = (),
+    watch: Callable[[Progress], None] = lambda _progress: None,
+) -> EpisodeResult:
+    """Run one episode and write its trace to the file `trace`.
+
+    Infrastructure errors end the episode as `errored`, in the trace and in the result. Raises
+    `TraceError` if the trace cannot be written and `NotReady` or `UsageError` for what has to be
+    mended before any episode can run. `secrets` are masked in the trace, whatever they are.
+    """
+    masker = Masker(secrets)
+    limits = limits or Limits()
+    with TraceWriter(trace, masker) as writer:
+        episode = _Episode(
+            benchmark=benchmark,
+            task=task,
+            model=model,
+            gate=gate or AllowGate(),
+            injector=injector or NoInjector(),
+            limits=limits,
+            provenance=provenance or Provenance(episode=trace.stem),
+            writer=writer,
+            masker=masker,
+            watch=watch,
+        )
+        return await episode.run()
+
+
+class _Episode:
+    def __init__(
+        self,
+        *,
+        benchmark: Benchmark,
+        task: Task,
+        model: ChatModel,
+        gate: Gate,
+        injector: Injector,
+        limits: Limits,
+        provenance: Provenance,
+        writer: TraceWriter,
+        masker: Masker,
+        watch: Callable[[Progress], None],
+    ) -> None:
+        self._benchmark, self._task, self._model = benchmark, task, model
+        self._gate = RecordingGate(gate, self._write)
+        self._injector, self._limits, self._provenance = injector, limits, provenance
+        self._writer, self._masker, self._watch = writer, masker, watch
+        self._tally = _Tally()
+        self._messages: list[Message] = []
+        self._near_end_said = False
+
+    async def run(self) -> EpisodeResult:
+        limit: Limit | None = None
+        outcome: Outcome | None = None
+        error = ""
+        world: World | None = None
+        try:
+            self._say("open")
+            world = await self._benchmark.open(self._task, self._gate, self._limits)
+            self._open_trace(world)
+            try:
+                await self._loop(world)
+            except _LimitHit as hit:
+                limit = hit.limit
+                if hit.words:
+                    self._write(ErrorRecord(error=f"limit: {limit}", message=hit.words))
+            self._say("evaluate")
+            outcome = await world.evaluate()
+            self._write(OutcomeRecord(passed=outcome.passed, checks=outcome.checks))
+        except TraceError:
+            raise
+        except EpisodeError as failure:
+            error = self._masker.mask_text(str(failure))
+            self._fail(failure, error, opened=world is not None)
+        finally:
+            if world is not None:
+                await world.close()
+        return self._finish(outcome, limit, error)
+
+    async def _loop(self, world: World) -> None:
+        while True:
+            self._check_limits()
+            self._tally.steps += 1
+            self._say("model")
+            turn = read_reply(reply := await self._ask())
+            await world.thought(reply.latency_s)
+            self._add("assistant", turn.said)
+            if turn.source is None:
+                self._add("user", turn.complaint)
+                continue
+            self._say("cell")
+            observation = await self._execute(world, turn.source)
+            self._show(turn.source, observation)
+            if observation.done:
+                return
+
+    async def _ask(self) -> Reply:
+        """Complete the conversation within what is left of the wall time."""
+        left = self._limits.wall_s - self._tally.wall_s()
+        try:
+            async with asyncio.timeout(left) as scope:
+                reply = await self._model.complete(tuple(self._messages))
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise _LimitHit("wall", "The model was still answering.") from None
+        except ContextOverflow as overflow:
+            raise _LimitHit("context", str(overflow)) from None
+        if reply.masked:
+            reply = reply.model_copy(update={"text": self._masker.reveal(reply.text)})
+        self._tally.add(reply)
+        self._write(
+            ModelCallRecord(
+                step=self._tally.steps,
+                usage=reply.usage,
+                cost_usd=reply.cost_usd,
+                latency_s=reply.latency_s,
+                finish_reason=reply.finish_reason,
+                served_model=reply.served_model,
+                attempts=reply.attempts,
+            )
+        )
+        return reply
+
+    async def _execute(self, world: World, source: str) -> Observation:
+        self._tally.cells += 1
+        self._write(CellRecord(cell=self._tally.cells, source=source))
+        left = max(1.0, self._limits.wall_s - self._tally.wall_s())
+        observation = await world.execute(source, seconds=left)
+        self._write(
+            ObservationRecord(
+                cell=self._tally.cells,
+                text=observation.text,
+                notes=observation.notes,
+                end=observation.end,
+                calls=observation.calls,
+                wall_s=observation.wall_s,
+                done=observation.done,
+                refusals=observation.refusals,
+            )
+        )
+        return observation
+
+    def _show(self, source: str, observation: Observation) -> None:
+        """Add the observation, with what memory has to say to it, to the conversation."""
+        for text in observation.notifications:
+            self._write(NotificationRecord(text=text))
+        injected = [
+            self._inject("after_cell", self._injector.after_cell(source, self._gate.calls_of_cell))
+        ]
+        if self._limits.steps - self._tally.steps <= NEAR_END_STEPS and not self._near_end_said:
+            self._near_end_said = True
+            injected.append(self._inject("near_end", self._injector.near_end()))
+        memory = "\n\n".join(text for text in injected if text)
+        self._add("user", observation_message(observation, self._limits.observation_chars, memory))
+
+    def _open_trace(self, world: World) -> None:
+        prompt = self._benchmark.prompt(self._task)
+        injection = self._injector.task_start(self._task)
+        messages = prompt.with_block(injection.text)
+        text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
+        self._write(self._header(world.lockdown, hashlib.sha256(text.encode()).hexdigest()))
+        self._inject("task_start", injection)
+        for message in messages:
+            self._add(message.role, message.content)
+
+    def _header(self, lockdown: str, prompt_sha256: str) -> Header:
+        provenance = self._provenance
+        return Header(
+            episode=provenance.episode,
+            task=self._task,
+            seed=provenance.seed,
+            model={"name": self._model.name, **provenance.model},
+            arm=provenance.arm,
+            limits=self._limits,
+            prompt_sha256=prompt_sha256,
+            versions=self._benchmark.versions(),
+            lockdown=lockdown,
+            judge=provenance.judge,
+            parent=provenance.parent,
+            fork_step=provenance.fork_step,
+        )
+
+    def _inject(
+        self, point: Literal["task_start", "after_cell", "near_end"], injection: Injection
+    ) -> str:
+        if injection.text:
+            self._tally.memory_tokens += injection.tokens
+            self._write(
+                InjectionRecord(
+                    point=point,
+                    cards=injection.cards,
+                    tokens=injection.tokens,
+                    text=injection.text,
+                )
+            )
+        return injection.text
+
+    def _check_limits(self) -> None:
+        limits, tally = self._limits, self._tally
+        if tally.wall_s() >= limits.wall_s:
+            raise _LimitHit("wall")
+        if tally.steps >= limits.steps:
+            raise _LimitHit("steps")
+        if limits.tokens is not None and tally.usage.input + tally.usage.output >= limits.tokens:
+            raise _LimitHit("tokens")
+        if limits.cost_usd is not None and (tally.cost_usd or 0.0) >= limits.cost_usd:
+            raise _LimitHit("cost")
+
+    def _fail(self, failure: EpisodeError, error: str, *, opened: bool) -> None:
+        if not opened:
+            self._write(self._header("", ""))
+        self._write(ErrorRecord(error=type(failure).__name__, message=error))
+
+    def _finish(self, outcome: Outcome | None, limit: Limit | None, error: str) -> EpisodeResult:
+        tally = self._tally
+        passed = outcome is not None and outcome.passed
+        status: Literal["passed", "failed", "errored"] = "passed" if passed else "failed"
+        end = EndRecord(
+            status="errored" if error else status,
+            limit=limit,
+            steps=tally.steps,
+            calls=self._gate.calls,
+            events=self._gate.executed + tally.cells,
+            usage=tally.usage,
+            memory_tokens=tally.memory_tokens,
+            cost_usd=tally.cost_usd,
+            wall_s=round(tally.wall_s(), 3),
+        )
+        self._write(end)
+        self._writer.finish()
+        return EpisodeResult(
+            status=end.status,
+            limit=limit,
+            outcome=outcome,
+            end=end,
+            error=error,
+            trace=self._writer.path,
+        )
+
+    def _add(self, role: Literal["system", "user", "assistant"], content: str) -> None:
+        self._messages.append(Message(role=role, content=content))
+        self._write(MessageRecord(role=role, content=content))
+
+    def _write(self, record: Record) -> None:
+        if isinstance(record, Timed):
+            record = record.model_copy(update={"t": round(self._tally.wall_s(), 4)})
+        self._writer.write(record)
+
+    def _say(self, doing: Literal["open", "model", "cell", "evaluate"]) -> None:
+        self._watch(
+            Progress(
+                step=self._tally.steps,
+                calls=self._gate.calls,
+                usage=self._tally.usage,
+                cost_usd=self._tally.cost_usd,
+                doing=doing,
+            )
+        )
