@@ -1,0 +1,157 @@
+"""What was seen around a purchase, an appointment or a ride: the gate shows it beside the write.
+
+Recognised by shape, not by app: a product is a record with variants, an event one with a start and
+an end, a quotation the answer of a function that quotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from injectors.gate.values import as_moment, scalar_key
+from runtime.contracts import Json, ToolCall
+
+__all__ = ["Contexts", "Event", "Variant"]
+
+_MOST = 2_000
+_RIDE = ("start_location", "end_location", "service_type", "ride_time")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One variant of a product, with its siblings."""
+
+    product: str
+    options: Mapping[str, Json]
+    siblings: tuple[Mapping[str, Json], ...]
+    """The options of every variant of the product, this one's included."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One calendar event."""
+
+    title: str
+    start: datetime
+    end: datetime
+
+
+class Contexts:
+    """Products, events and quotations of one episode."""
+
+    def __init__(self) -> None:
+        self._variants: dict[str, Variant] = {}
+        self._events: dict[str, Event] = {}
+        self.quotation: Mapping[str, Json] | None = None
+        """What the latest quotation asked for and was told."""
+
+    def note_call(self, call: ToolCall, value: Json) -> None:
+        """Learn from a call that quotes a ride."""
+        quotes = "quot" in call.function.lower() or "estimate" in call.function.lower()
+        if quotes and isinstance(value, dict):
+            asked = {name: call.arguments[name] for name in _RIDE if name in call.arguments}
+            told = {name: value[name] for name in (*_RIDE, "price") if value.get(name) is not None}
+            self.quotation = {**told, **asked}
+
+    def note_record(self, record: Mapping[str, Json]) -> None:
+        """Learn from one record of an answer."""
+        if "variants" in record or "variations" in record:
+            self._product(record)
+        if "start_datetime" in record or "start_time" in record:
+            self._event(record)
+
+    def variant(self, call: ToolCall) -> Variant | None:
+        """Return the product variant that a call names."""
+        for name in ("item_id", "variant_id", "product_id"):
+            found = self._variants.get(scalar_key(call.arguments.get(name)))
+            if found is not None:
+                return found
+        return None
+
+    def overlaps(self, call: ToolCall) -> list[Event]:
+        """Return the known events that a call's start and end would overlap."""
+        start, end = _span(call.arguments)
+        if start is None or end is None:
+            return []
+        changed = scalar_key(call.arguments.get("event_id"))
+        return [
+            event
+            for event_id, event in self._events.items()
+            if event.start < end and start < event.end and event_id != changed
+        ]
+
+    def shopping(self, call: ToolCall) -> Json:
+        """Return the options of the product that a call names, or None."""
+        variant = self.variant(call)
+        if variant is None:
+            return None
+        options: list[Json] = [dict(sibling) for sibling in variant.siblings[:8]]
+        return {"product": variant.product, "chosen": dict(variant.options), "options": options}
+
+    def calendar(self, call: ToolCall) -> Json:
+        """Return overlaps and the current date for a call with a start and an end, or None."""
+        if _span(call.arguments)[0] is None:
+            return None
+        overlaps: list[Json] = [
+            f"{event.title}: {event.start:%Y-%m-%d %H:%M} to {event.end:%H:%M}"
+            for event in self.overlaps(call)[:5]
+        ]
+        now = call.simulated_time
+        today = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M, %A}" if now else None
+        return {"overlaps": overlaps, "current_date": today}
+
+    def cab(self, call: ToolCall) -> Json:
+        """Return the latest quotation for a call that orders a ride, or None."""
+        return dict(self.quotation) if self.quotation and _is_ride(call) else None
+
+    def unquoted(self, call: ToolCall) -> list[str]:
+        """Return the ride parameters in which a call differs from the latest quotation."""
+        if not self.quotation or not _is_ride(call):
+            return []
+        return [
+            name
+            for name in _RIDE
+            if name in self.quotation
+            and scalar_key(call.arguments.get(name)) != scalar_key(self.quotation[name])
+        ]
+
+    def _product(self, record: Mapping[str, Json]) -> None:
+        listed = record.get("variants") or record.get("variations")
+        variants = list(listed.values()) if isinstance(listed, dict) else listed
+        if not isinstance(variants, list) or len(self._variants) >= _MOST:
+            return
+        records = [item for item in variants if isinstance(item, dict)]
+        siblings = tuple(_options(item) for item in records[:50])
+        for item, options in zip(records, siblings, strict=False):
+            key = item.get("item_id") or item.get("variant_id") or item.get("product_id")
+            product = str(record.get("name") or record.get("product_name") or "")
+            self._variants[scalar_key(key)] = Variant(product, options, siblings)
+
+    def _event(self, record: Mapping[str, Json]) -> None:
+        start, end = _span(record)
+        if start is None or end is None or len(self._events) >= _MOST:
+            return
+        title = str(record.get("title") or record.get("name") or "event")
+        event_id = record.get("event_id") or record.get("id") or f"{title} {start}"
+        self._events[scalar_key(event_id)] = Event(title, start, end)
+
+
+_UNCHOSEN = {"price", "available", "item_id", "variant_id", "product_id", "options"}
+
+
+def _options(item: Mapping[str, Json]) -> Mapping[str, Json]:
+    options = item.get("options")
+    if isinstance(options, dict):
+        return options
+    return {k: v for k, v in item.items() if k not in _UNCHOSEN and v is not None}
+
+
+def _span(record: Mapping[str, Json]) -> tuple[datetime | None, datetime | None]:
+    start = as_moment(record.get("start_datetime") or record.get("start_time"))
+    return start, as_moment(record.get("end_datetime") or record.get("end_time"))
+
+
+def _is_ride(call: ToolCall) -> bool:
+    return "start_location" in call.arguments and "end_location" in call.arguments
