@@ -2,12 +2,15 @@
 
 Stands alone: ARE without its thread, on a clock that moves only when told to.
 Input on stdin: [{scenario, checks, steps}], a step being {id, after, delay} to wait for an event,
-with {app, function, args} to call a tool.
+with {app, function, args} to call a tool; or [{scenario, checks, cells}], a cell being source text.
 """
 
+import contextlib
+import io
 import json
 import logging
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 logging.disable(logging.CRITICAL)
@@ -23,6 +26,7 @@ from are.simulation.scenarios.scenario_imported_from_json.utils import (  # noqa
 )
 from are.simulation.time_manager import TimeManager  # noqa: E402
 from are.simulation.types import EnvironmentState, EnvironmentType  # noqa: E402
+from are.simulation.utils import make_serializable  # noqa: E402
 from are.simulation.validation import ScriptedGraphPerEventJudgeConfig  # noqa: E402
 from are.simulation.validation.configs import CheckerType, ToolCheckerParam  # noqa: E402
 from are.simulation.validation.constants import TOOL_ARG_CHECKER_TYPE_REGISTRY  # noqa: E402
@@ -160,6 +164,19 @@ class Session:
         late = self.env.now - self.scenario.start_time > self.scenario.duration
         return late or self.env.state != EnvironmentState.RUNNING
 
+    def news(self):
+        """Take the notifications that have come in."""
+        now = datetime.fromtimestamp(self.env.now, tz=UTC)
+        return self.env.notification_system.message_queue.get_by_timestamp(now)
+
+    def next_news(self):
+        """Let time pass to the next notification; say whether there was one."""
+        while not (news := self.news()):
+            if self.is_over() or self.env.get_next_event_time() is None:
+                return False
+            self.env.advance(1.0)
+        return bool(news) and not self.is_over()
+
     def verdict(self):
         self.env.advance(1.0)
         result = self.scenario.validate(self.env)
@@ -173,7 +190,56 @@ class Session:
         }
 
 
+class Apps:
+    """`apps` of a cell, without any guard: `apps.App.function(...)` in plain data."""
+
+    def __init__(self, session):
+        self.session = session
+
+    def __getattr__(self, app):
+        return App(self.session, app)
+
+
+class App:
+    def __init__(self, session, app):
+        self.session, self.app = session, app
+
+    def __getattr__(self, function):
+        def call(**args):
+            self.session.reported |= function == "send_message_to_user"
+            result = self.session.call(self.app, function, args)
+            return json.loads(json.dumps(make_serializable(result), default=str))
+
+        return call
+
+
+def run_cells(trial):
+    """Run cells, and let time pass to the next notification after each report."""
+    session = Session(trial)
+    session.reported = False
+    session.news()
+    namespace, printed, cells_run = {"apps": Apps(session)}, [], 0
+    for cell in trial["cells"]:
+        if session.is_over() or (session.reported and not session.next_news()):
+            break
+        session.reported = False
+        cells_run += 1
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            try:
+                exec(cell, namespace)
+            except Exception as error:
+                output.write(f"{type(error).__name__}: {error}")
+        session.env.advance(0.01)
+        printed.append(output.getvalue())
+        if not session.reported:
+            session.news()
+    return {**session.verdict(), "printed": printed, "cells_run": cells_run}
+
+
 def run(trial):
+    if "cells" in trial:
+        return run_cells(trial)
     session = Session(trial)
     times, results = {}, {}
     for step in trial["steps"]:
