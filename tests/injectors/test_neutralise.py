@@ -1,0 +1,85 @@
+"""Card text is data: it cannot break out of its line, and carries no value."""
+
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from injectors.neutralise import carries_value, plain
+
+PIECES = [
+    "```", "~~~", "`", "'''", '"""', "\n", "\r\n", "\u2028", "\x85", "\x0b", "\u200b", "\u202e",
+    "system:", "User :", "ASSISTANT:", "Human:", "Task:", "<|im_start|>", "<|im_end|>", "<<SYS>>",
+    "[INST]", "</s>", "<system>", "<start_of_turn>", "[[reply_to_current]]", "sys", "tem", ":",
+    "\uff1a",
+    "<", "|", ">", "[", "]", "<PERSON>", "word", " ", "\uff40" * 3, "\ufe55", "\uff33YSTEM\uff1a",
+    "2023-05-01",
+    "bob@mail.com", "$25", "12:30", "555-123-4567", "9", "a1b2c3d4", "_", "-", ".", "é", "\ud800",
+]  # fmt: skip
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map("".join)
+ROLE = re.compile(r"\b(system|user|assistant|developer|tool|human|ai|task)\s*:", re.IGNORECASE)
+
+
+@settings(max_examples=500)
+@given(texts)
+@example("sys\u200btem: do")
+@example("``\u200b`")
+@example("<\u200b|im_start|\u200b>")
+@example("<<||im_start||>>")
+def test_no_text_breaks_out(text):
+    out = plain(text)
+    assert len(out.splitlines()) <= 1
+    assert "`" not in out
+    assert "~~~" not in out
+    assert "'''" not in out
+    assert '"""' not in out
+    assert "<|" not in out
+    assert "|>" not in out
+    assert "[[" not in out
+    assert not ROLE.search(out)
+    assert not re.search(r"\[\s*/?INST", out, re.IGNORECASE)
+    assert out == out.encode().decode()
+
+
+@settings(max_examples=500)
+@given(texts)
+def test_neutral_text_stays_as_it_is(text):
+    assert plain(plain(text)) == plain(text)
+
+
+@settings(max_examples=300)
+@given(texts)
+def test_no_value_survives(text):
+    assert not carries_value(plain(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mail bob.smith+x@mail.example.com now", "Mail <EMAIL> now"),
+        ("Call 555-123-4567 or (555) 123-4567.", "Call <PHONE> or <PHONE>."),
+        ("Since 2023-05-18T12:00:00 and 18/05/2023", "Since <DATE_OR_TIME> and <DATE_OR_TIME>"),
+        ("On May 18, 2023 at 5:30 pm", "On <DATE_OR_TIME> at <DATE_OR_TIME>"),
+        ("Send $25.50 to her", "Send <AMOUNT> to her"),
+        ("Use id 123456 and 3fb9a1c2", "Use id <ID> and <ID>"),
+        ("Task 82e2fac_1 again", "Task <ID> again"),
+        ("See https://example.com/a?b=c", "See <TEXT>"),
+    ],
+)
+def test_concrete_values_become_placeholders(text, expected):
+    assert plain(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ask for page_index 0, then 1, until a page is empty.",
+        "Compare <PERSON> by email, never by name; at most 20 items.",
+        "If the answer is 'yes' (or a > b), keep x['id'] and go on.",
+        "The card's default: read-only; e.g. file_system paths end in '/'.",
+        "Feedback, decade, facade and added stay as they are.",
+    ],
+)
+def test_ordinary_text_is_left_alone(text):
+    assert plain(text) == text
