@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uv
@@ -43,6 +43,7 @@ class Environment:
 
     world: str
     folder: Path
+    requirements: Path
 
     @property
     def python(self) -> Path:
@@ -77,8 +78,9 @@ class Environment:
 
 def environment(world: str) -> Environment:
     """Return the environment of a benchmark: `appworld` or `gaia2`. Other pins, other folder."""
-    pins = hashlib.sha256(_requirements(world).read_bytes()).hexdigest()[:12]
-    return Environment(world=world, folder=home() / "envs" / f"{world}-{pins}")
+    requirements = Path(__file__).parent / world / "requirements.txt"
+    pins = hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]
+    return Environment(world, home() / "envs" / f"{world}-{pins}", requirements)
 
 
 def require(world: str) -> Environment:
@@ -93,58 +95,53 @@ def require(world: str) -> Environment:
 
 
 def create(
-    world: str,
+    environment: Environment,
     *,
     progress: Progress,
     finish: Callable[[Environment, int], None] | None = None,
-) -> Environment:
-    """Make a benchmark's environment unless it is there. May be interrupted, or run twice at once.
+) -> None:
+    """Make an environment unless it is there. May be interrupted, or run twice at once.
 
     `finish(environment, lock)` completes it before it counts as made. Raises `NotReady` with uv's
     last words and what to do about them.
     """
-    made = environment(world)
 
-    def fill(partial: Path, lock: int) -> None:
-        draft = Environment(world=world, folder=partial)
-        progress(f"installing the packages of {world} into {made.folder}")
-        _uv(["venv", "--python", _interpreter(lock), partial], lock)
-        pins = _requirements(world)
-        _uv(["pip", "install", "--python", draft.python, "--require-hashes", "-r", pins], lock)
+    def fill(folder: Path, lock: int) -> None:
+        progress(f"installing the packages of {environment.world} into {environment.folder}")
+        draft = replace(environment, folder=folder)
+        _uv(["venv", "--python", _interpreter(folder.parent, lock), folder], folder.parent, lock)
+        pinned = ["--require-hashes", "-r", str(environment.requirements)]
+        _uv(["pip", "install", "--python", draft.python, *pinned], folder.parent, lock)
         if finish is not None:
             finish(draft, lock)
-        stamp = {"world": world, "uv": importlib.metadata.version("uv")}
-        (partial / STAMP).write_text(json.dumps(stamp), encoding="utf-8")
+        stamp = {"world": environment.world, "uv": importlib.metadata.version("uv")}
+        (folder / STAMP).write_text(json.dumps(stamp), encoding="utf-8")
 
-    make_whole(made.folder, fill, whole=lambda _: made.ready, progress=progress)
-    return made
-
-
-def _requirements(world: str) -> Path:
-    return Path(__file__).parent / world / "requirements.txt"
+    make_whole(environment.folder, fill, whole=lambda _: environment.ready, progress=progress)
 
 
-def _interpreter(lock: int) -> str:
+def _interpreter(folder: Path, lock: int) -> str:
     if sys.executable and sys.version_info[:2] in TESTED:
         return sys.executable
     span = f">={'.'.join(map(str, TESTED[0]))},<3.{TESTED[-1][1] + 1}"
     try:
-        return _uv(["python", "find", "--no-python-downloads", span], lock).strip()
+        found = _uv(["python", "find", "--no-python-downloads", span], folder, lock)
     except NotReady as error:
         raise NotReady(
             f"The benchmarks install on Python {span}; this is"
             f" {sys.version_info.major}.{sys.version_info.minor} and no other was found."
             " Install Python 3.11 beside it and run the same command again."
         ) from error
+    return next(line for line in found.splitlines() if Path(line).is_file())  # warnings around it
 
 
-def _uv(arguments: Sequence[str | Path], lock: int) -> str:
+def _uv(arguments: Sequence[str | Path], folder: Path, lock: int) -> str:
     told = {"UV_NO_PROJECT": "1", **os.environ}
     for pip, ours in FROM_PIP.items():
         if pip in told:
             told.setdefault(ours, told[pip])
     command = [uv.find_uv_bin(), "--no-progress", "--color", "never", *arguments]
-    done = _run(command, told, home(), lock)
+    done = _run(command, told, folder, lock)
     if done.returncode:
         advice = [text for sign, text in ADVICE if sign in done.stdout]
         raise NotReady(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from adapters.environments import Environment, create, last_words, require
+from adapters.environments import Environment, create, environment, last_words, require
 from adapters.folders import Progress, holds_memory, home, make_whole
 from adapters.roots import Root, recorded, remember
 from runtime.errors import NotReady, UnknownName, UsageError
@@ -60,13 +60,14 @@ def setup(data: str | None, progress: Progress) -> None:
     """
     data = data or os.environ.get(ROOT_VARIABLE)
     own = None if data in {None, "official", "mini"} else check_root(Path(data or ""))
-    environment = create(WORLD, progress=progress, finish=partial(_unpack, progress))
+    create(engine := environment(WORLD), progress=progress, finish=partial(_unpack, progress))
     if own is not None:
         remember(WORLD, own)
     elif data == "official":
-        _download(environment, progress)
+        _download(engine, progress)
     elif data == "mini" or not roots():
-        _build_mini(environment, progress)
+        _build_mini(engine, progress)
+    appworld_paths()  # says what is still missing, if anything is
 
 
 def appworld_paths(dataset: str | None = None) -> AppWorldSetup:
@@ -75,7 +76,7 @@ def appworld_paths(dataset: str | None = None) -> AppWorldSetup:
     Raises `NotReady` with the command that makes what is missing, `UnknownName` for a dataset that
     no root has.
     """
-    environment = require(WORLD)
+    engine = require(WORLD)
     found = roots()
     if not found:
         raise NotReady("AppWorld has no data here. Run `contramem setup appworld`.")
@@ -85,8 +86,8 @@ def appworld_paths(dataset: str | None = None) -> AppWorldSetup:
         names = {name for _, names in known for name in names}
         raise UnknownName("AppWorld dataset", dataset, names, "`contramem doctor` shows the data.")
     return AppWorldSetup(
-        python=environment.python,
-        cache=_cache(environment),
+        python=engine.python,
+        cache=_cache(engine),
         root=having[0].path,
         scratch=_scratch(),
     )
@@ -146,13 +147,13 @@ def _unpack(progress: Progress, draft: Environment, lock: int) -> None:
         raise NotReady(f"`appworld install` failed:\n{last_words(done.stdout)}")
 
 
-def _download(environment: Environment, progress: Progress) -> None:
+def _download(engine: Environment, progress: Progress) -> None:
     def fill(draft: Path, lock: int) -> None:
         progress("downloading AppWorld's data")
         draft.mkdir()
         command = ["-m", "appworld.cli", "download", "data", "--root", str(draft)]
-        variables = _variables(_cache(environment), draft, _scratch())
-        done = environment.run(command, variables, lock)
+        variables = _variables(_cache(engine), draft, _scratch())
+        done = engine.run(command, variables, lock)
         if not _is_root(draft):  # its exit code is 0 where the server refused
             raise NotReady(
                 f"AppWorld's own download failed:\n{last_words(done.stdout)}\n"
@@ -163,12 +164,11 @@ def _download(environment: Environment, progress: Progress) -> None:
     make_whole(official_root(), fill, whole=_is_root, progress=progress)
 
 
-def _build_mini(environment: Environment, progress: Progress) -> None:
+def _build_mini(engine: Environment, progress: Progress) -> None:
     def fill(draft: Path, lock: int) -> None:
         progress("building the mini world")
-        draft.mkdir()
-        variables = _variables(_cache(environment), draft, _scratch())
-        done = environment.run_ours(BUILDER, [draft], variables, lock)
+        variables = _variables(_cache(engine), draft, _scratch())
+        done = engine.run_ours(BUILDER, [draft], variables, lock)
         if done.returncode or not _is_root(draft):
             raise NotReady(f"The mini world could not be built:\n{last_words(done.stdout)}")
 
@@ -186,8 +186,8 @@ def _variables(cache: Path, root: Path, scratch: Path) -> dict[str, str]:
     }
 
 
-def _cache(environment: Environment) -> Path:
-    return environment.folder / "appworld"
+def _cache(engine: Environment) -> Path:
+    return engine.folder / "appworld"
 
 
 def _scratch() -> Path:

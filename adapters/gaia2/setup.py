@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.environments import Environment, create, last_words, require
+from adapters.environments import Environment, create, environment, last_words, require
 from adapters.folders import Progress, home, make_whole
 from adapters.roots import Root, recorded, remember
 from runtime.errors import BadFile, NotReady, UsageError
@@ -67,11 +67,11 @@ def setup(data: str | None, progress: Progress) -> None:
     be made.
     """
     own = None if data in {None, "official", "mini"} else check_root(Path(data or ""))
-    environment = create(WORLD, progress=progress)
+    create(engine := environment(WORLD), progress=progress)
     if own is not None:
         remember(WORLD, own)
     elif data == "official":
-        _download(environment, progress)
+        _download(engine, progress)
 
 
 def gaia2_paths() -> Gaia2Setup:
@@ -149,13 +149,13 @@ def _problem(file: Path) -> str:
     return ""
 
 
-def _download(environment: Environment, progress: Progress) -> None:
+def _download(engine: Environment, progress: Progress) -> None:
     def fill(draft: Path, lock: int) -> None:
         progress("downloading GAIA2's scenarios")
         draft.mkdir()
         scratch = str(home() / WORLD / "huggingface")
         variables = {"HF_HUB_CACHE": scratch, "HF_DATASETS_CACHE": scratch}
-        done = environment.run_ours(DOWNLOADER, [DATASET, draft], variables, lock)
+        done = engine.run_ours(DOWNLOADER, [DATASET, draft], variables, lock)
         if done.returncode or not datasets(draft):
             raise NotReady(
                 f"The download of {DATASET} from Hugging Face failed:\n{last_words(done.stdout)}\n"
