@@ -6,6 +6,7 @@ What runs is real: `run` honours decisions as the bridge does, so the world's ow
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -15,44 +16,44 @@ from runtime.catalogue import Catalogue, Function, Parameter
 from runtime.contracts import CallResult, CellEnd, Decision, Json, Kind, Task, ToolCall
 
 
-def function(name: str, kind: Kind, **types: str) -> Function:
-    """`name="integer=0"`: a type, and after "=" a default."""
-    parameters = []
-    for parameter, spec in types.items():
-        type_, has_default, default = spec.partition("=")
-        value: Json = (
-            default if type_ == "string" else (None if default == "null" else int(default or 0))
-        )
-        parameters.append(
-            Parameter(
-                name=parameter,
-                type=type_,
-                required=not has_default,
-                has_default=bool(has_default),
-                default=value if has_default else None,
-            )
-        )
-    return Function(name=name, kind=kind, reason="fake", parameters=tuple(parameters))
+def function(name: str, kind: Kind, parameters: str = "") -> Function:
+    """`parameters`: names, with ":type" where it is no string and "=default" where there is one."""
+    return Function(
+        name=name, kind=kind, reason="fake", parameters=tuple(map(_parameter, parameters.split()))
+    )
+
+
+def _parameter(spec: str) -> Parameter:
+    head, has_default, default = spec.partition("=")
+    name, _, type_ = head.partition(":")
+    value: Json = json.loads(default) if default else ""
+    return Parameter(
+        name=name,
+        type=type_ or "string",
+        required=not has_default,
+        has_default=bool(has_default),
+        default=value if has_default else None,
+    )
 
 
 CATALOGUE = Catalogue(
     [
-        function("shop.pay", Kind.WRITE, to="string", amount="number", note="string="),
-        function("shop.cancel_order", Kind.WRITE, order_id="integer"),
+        function("shop.pay", Kind.WRITE, "to amount:number note="),
+        function("shop.cancel_order", Kind.WRITE, "order_id:integer"),
         function("shop.next_song", Kind.WRITE),
-        function("notes.create_note", Kind.WRITE, title="string", content="string="),
-        function("notes.delete_note", Kind.WRITE, note_id="integer"),
-        function("mail.send_email", Kind.WRITE, recipients="array", subject="string=", body="string="),
-        function("calendar.add_event", Kind.WRITE, title="string", start_datetime="string", end_datetime="string"),
-        function("cabs.order_ride", Kind.WRITE, start_location="string", end_location="string", service_type="string"),
-        function("cabs.get_quotation", Kind.READ, start_location="string", end_location="string", service_type="string"),
-        function("store.add_to_cart", Kind.WRITE, item_id="string", quantity="integer=1"),
-        function("shop.show_orders", Kind.READ, page_index="integer=0", page_limit="integer=5"),
-        function("people.search", Kind.READ, query="string="),
-        function("desk.complete", Kind.FINISH, answer="string=null"),
-        function("files.open", Kind.WRITE, path="string"),
+        function("notes.create_note", Kind.WRITE, "title content="),
+        function("notes.delete_note", Kind.WRITE, "note_id:integer"),
+        function("mail.send_email", Kind.WRITE, "recipients:array subject= body="),
+        function("calendar.add_event", Kind.WRITE, "title start_datetime end_datetime"),
+        function("cabs.order_ride", Kind.WRITE, "start_location end_location service_type"),
+        function("cabs.get_quotation", Kind.READ, "start_location end_location service_type"),
+        function("store.add_to_cart", Kind.WRITE, "item_id quantity:integer=1"),
+        function("shop.show_orders", Kind.READ, "page_index:integer=0 page_limit:integer=5"),
+        function("people.search", Kind.READ, "query="),
+        function("desk.complete", Kind.FINISH, "answer=null"),
+        function("files.open", Kind.WRITE, "path"),
     ]
-)  # fmt: skip
+)
 TASK = Task(
     benchmark="fake",
     id="t_1",
