@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, Self, runtime_checkable
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from runtime.catalogue import Catalogue
 
 __all__ = [
@@ -383,6 +385,13 @@ class Benchmark(Protocol):
 
     def versions(self) -> dict[str, str]:
         """Versions of the packages that decide an outcome, for the trace."""
+        ...
+
+    def for_arm(self, folder: Path, arm: str) -> Benchmark:
+        """Return the same benchmark on the same warm process for one arm of a run.
+
+        What the benchmark itself leaves behind goes below `folder`. Only the original is closed.
+        """
         ...
 
     async def open(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ from runtime.contracts import (
     Value,
     World,
 )
-from runtime.errors import ContextOverflow, EpisodeError, TraceError
+from runtime.errors import ContextOverflow, EpisodeError, NotReady, TraceError, UsageError
 from runtime.masking import Masker
 from runtime.recording import RecordingGate
 from runtime.trace import (
@@ -57,6 +58,7 @@ from runtime.trace import (
 
 __all__ = ["EpisodeResult", "Limit", "Progress", "Provenance", "run_episode"]
 
+logger = logging.getLogger(__name__)
 Limit = Literal["steps", "wall", "tokens", "cost", "context"]
 NEAR_END_STEPS = 5
 """Steps that are left when an injector may speak once more about the close."""
@@ -203,10 +205,12 @@ class _Episode:
             self._say("evaluate")
             outcome = await world.evaluate()
             self._write(OutcomeRecord(passed=outcome.passed, checks=outcome.checks))
-        except TraceError:
+        except (TraceError, UsageError, NotReady):
             raise
-        except EpisodeError as failure:
-            error = self._masker.mask_text(str(failure))
+        except Exception as failure:
+            if not isinstance(failure, EpisodeError):
+                logger.exception("%s failed", self._provenance.episode)
+            error = self._masker.mask_text(f"{failure}" or type(failure).__name__)
             self._fail(failure, error, opened=world is not None)
         finally:
             if world is not None:
@@ -343,7 +347,7 @@ class _Episode:
         if limits.cost_usd is not None and (tally.cost_usd or 0.0) >= limits.cost_usd:
             raise _LimitHit("cost")
 
-    def _fail(self, failure: EpisodeError, error: str, *, opened: bool) -> None:
+    def _fail(self, failure: Exception, error: str, *, opened: bool) -> None:
         if not opened:
             self._write(self._header("", ""))
         self._write(ErrorRecord(error=type(failure).__name__, message=error))

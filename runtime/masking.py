@@ -28,8 +28,11 @@ SHAPES = re.compile(
 IN_CODE = re.compile(r"""(?:password|passwd|secret|token)["']?\s*[=:]\s*["']([^"'\s]{4,})["']""")
 """A literal that code or JSON in a text gives to a secret's name."""
 NEVER_SECRET = frozenset(
-    "string integer number boolean object array null none true false bearer password access_token"
-    " token email phone required optional".split()
+    {
+        *("string", "integer", "number", "boolean", "object", "array", "null", "none"),
+        *("true", "false", "bearer", "password", "access_token", "token", "email"),
+        *("required", "optional"),
+    }
 )
 """Words that stand where a secret would in schemas and documents."""
 MASK = re.compile(r"<secret:(\d+)>")

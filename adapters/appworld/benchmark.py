@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -71,13 +72,16 @@ class AppWorld:
                 " takes for a database in memory. Choose another --out or arm name."
             )
 
-    def with_outputs(self, outputs: Path, experiment: str) -> AppWorld:
-        """Return the same benchmark on the same warm process, with its outputs elsewhere."""
+    def for_arm(self, folder: Path, arm: str) -> AppWorld:
+        """Return the benchmark for one arm, its outputs in `folder`/appworld under the arm's name.
+
+        `APPWORLD_ROOT=folder/appworld appworld evaluate ARM DATASET` works on them.
+        """
         return AppWorld(
             self._setup,
             template=self._template,
-            outputs=outputs,
-            experiment=experiment,
+            outputs=folder / "appworld",
+            experiment=arm,
             seed=self._seed,
             token_secret=self._token_secret,
             host=self._host,
@@ -173,7 +177,10 @@ class AppWorld:
     def _params(self, task: Task, limits: Limits) -> dict[str, Any]:
         jail = self._setup.scratch / "jail"
         (jail / JAIL_CWD).mkdir(parents=True, exist_ok=True)
-        outputs = self._outputs or self._scratch.make()
+        outputs = (self._outputs or self._scratch.make()).absolute()
+        outputs.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            (outputs / "data").symlink_to(self._setup.root / "data")
         return {
             "task": task.id,
             "experiment": self._experiment,

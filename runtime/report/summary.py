@@ -1,0 +1,122 @@
+"""What a run came to: counts, TGC and SGC per arm, as the benchmark itself defines them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from runtime.contracts import Json, Task, Usage, Value
+from runtime.runs import ArmManifest, Manifest, RunFolder
+from runtime.trace import EndRecord
+
+__all__ = ["ArmSummary", "summarise"]
+
+
+class ArmSummary(Value):
+    """One arm's row. Totals are over all its complete episodes."""
+
+    arm: ArmManifest
+    dataset: str
+    seed: int
+    passed: int
+    failed: int
+    errored: int
+    not_run: int
+    tgc: float | None
+    """Task goal completion: 100 x the mean success of evaluated tasks. None if there is none."""
+    sgc: float | None
+    """Scenario goal completion: 100 x the share of scenarios whose tasks all pass, over scenarios
+    that were evaluated whole."""
+    events: int
+    """Agent events: calls that reached the world, and cells."""
+    calls: int
+    usage: Usage
+    memory_tokens: int
+    cost_usd: float | None
+    wall_s: float
+    success: dict[str, bool]
+    """Of each evaluated task."""
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the row that `contramem run --json` prints."""
+        settings = self.arm.settings
+        return {
+            "arm": self.arm.name,
+            "model": self.arm.model.get("name"),
+            "memory": settings.get("memory"),
+            "profile": settings.get("profile", "none"),
+            "gate": settings.get("gate", False),
+            "latch": settings.get("latch"),
+            "dataset": self.dataset,
+            "seed": self.seed,
+            "episodes": self.passed + self.failed + self.errored,
+            "passed": self.passed,
+            "failed": self.failed,
+            "errored": self.errored,
+            "not_run": self.not_run,
+            "tgc": self.tgc,
+            "sgc": self.sgc,
+            "events": self.events,
+            "calls": self.calls,
+            "tokens": {
+                "input": self.usage.input,
+                "cached": self.usage.cached,
+                "output": self.usage.output,
+                "memory": self.memory_tokens,
+            },
+            "cost": self.cost_usd,
+            "wall_s": self.wall_s,
+        }
+
+
+def summarise(folder: RunFolder, manifest: Manifest, tasks: Sequence[Task]) -> list[ArmSummary]:
+    """Read every complete episode's end and summarise arm by arm. Raises `BadFile`."""
+    return [_summarise_arm(folder, manifest, arm, tasks) for arm in manifest.arms]
+
+
+def _summarise_arm(
+    folder: RunFolder, manifest: Manifest, arm: ArmManifest, tasks: Sequence[Task]
+) -> ArmSummary:
+    ends = {task.id: end for task in tasks if (end := folder.end_of(arm.name, task.id)) is not None}
+    success = {
+        name: end.status == "passed" for name, end in ends.items() if end.status != "errored"
+    }
+    usage = Usage()
+    for end in ends.values():
+        usage += end.usage
+    return ArmSummary(
+        arm=arm,
+        dataset=manifest.dataset,
+        seed=manifest.seed,
+        passed=sum(success.values()),
+        failed=len(success) - sum(success.values()),
+        errored=len(ends) - len(success),
+        not_run=len(tasks) - len(ends),
+        tgc=_percent(list(success.values())),
+        sgc=_percent(_scenarios(tasks, success)),
+        events=sum(end.events for end in ends.values()),
+        calls=sum(end.calls for end in ends.values()),
+        usage=usage,
+        memory_tokens=sum(end.memory_tokens for end in ends.values()),
+        cost_usd=_cost(list(ends.values())),
+        wall_s=round(sum(end.wall_s for end in ends.values()), 3),
+        success=success,
+    )
+
+
+def _scenarios(tasks: Sequence[Task], success: dict[str, bool]) -> list[bool]:
+    """Return, for each scenario that was evaluated whole, whether all its tasks passed."""
+    scenarios: dict[str, list[bool | None]] = defaultdict(list)
+    for task in tasks:
+        scenarios[task.scenario_id].append(success.get(task.id))
+    return [all(results) for results in scenarios.values() if None not in results]
+
+
+def _percent(results: Sequence[bool]) -> float | None:
+    return round(100 * sum(results) / len(results), 2) if results else None
+
+
+def _cost(ends: Sequence[EndRecord]) -> float | None:
+    """Add up costs. One unknown price makes the sum unknown."""
+    costs = [end.cost_usd for end in ends]
+    return None if None in costs else round(sum(cost or 0.0 for cost in costs), 6)

@@ -1,0 +1,56 @@
+"""Tables for a terminal: one row per arm, and one column per task where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from runtime.report.summary import ArmSummary
+
+__all__ = ["arms_table", "tasks_table"]
+
+
+def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
+    """Return success and effort by arm. Effort never stands without success beside it."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    table.add_column("arm", overflow="fold")
+    for name in ("passed", "failed", "errored", "not run", "TGC", "SGC"):
+        table.add_column(name, justify="right")
+    for name in ("events", "calls", "tokens in", "out", "memory", "cost", "seconds"):
+        table.add_column(name, justify="right", style="dim")
+    for row in summaries:
+        table.add_row(
+            row.arm.name,
+            *(str(count) for count in (row.passed, row.failed, row.errored, row.not_run)),
+            *(_rate(rate) for rate in (row.tgc, row.sgc)),
+            f"{row.events:,}",
+            f"{row.calls:,}",
+            f"{row.usage.input:,}",
+            f"{row.usage.output:,}",
+            f"{row.memory_tokens:,}",
+            "?" if row.cost_usd is None else f"${row.cost_usd:.4f}",
+            f"{row.wall_s:.0f}",
+        )
+    return table
+
+
+def tasks_table(summaries: Sequence[ArmSummary], tasks: Sequence[str]) -> Table:
+    """Return one row per task and one column per arm: passed, failed, or not evaluated."""
+    table = Table()
+    table.add_column("task")
+    for row in summaries:
+        table.add_column(row.arm.name, justify="center", overflow="fold")
+    for task in tasks:
+        table.add_row(task, *(_mark(row.success.get(task)) for row in summaries))
+    return table
+
+
+def _rate(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.1f}"
+
+
+def _mark(success: bool | None) -> str:
+    if success is None:
+        return "[dim]-[/dim]"
+    return "[green]pass[/green]" if success else "[red]fail[/red]"

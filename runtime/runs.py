@@ -1,0 +1,197 @@
+"""A run folder: what was asked for, and which episodes are complete.
+
+    RUN/manifest.json               the configuration, once
+    RUN/<arm>/episodes/<task>.jsonl one trace a finished episode: the file exists = it is complete
+    RUN/<arm>/<benchmark>/          what the benchmark itself leaves behind
+
+The same command again finds its manifest equal and goes on; another one is refused with the
+difference. Two processes may work on one folder only if they hold different shards.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from runtime.contracts import Json, Limits, Value
+from runtime.errors import BadFile, RunMismatch, UsageError
+from runtime.trace import EndRecord, TraceFile, read_trace
+
+__all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard"]
+
+MANIFEST = "manifest.json"
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class ArmManifest(Value):
+    """One arm: a model under one setting of memory and gate."""
+
+    name: str
+    model: dict[str, Json]
+    settings: dict[str, Json] = Field(default_factory=dict)
+    """Profile, memory hash, gate, latch and so on, as the arm's policy describes itself."""
+
+
+class Manifest(Value):
+    """Everything that decides what a run's episodes are."""
+
+    schema_version: int = Field(default=1, ge=1, le=1)
+    benchmark: str
+    dataset: str
+    tasks: tuple[str, ...]
+    seed: int
+    limits: Limits
+    prompt_sha256: str
+    versions: dict[str, str]
+    arms: tuple[ArmManifest, ...]
+    judge: str | None = None
+
+
+class Shard(Value):
+    """Part `index` of `count`, counted from 1: every count-th task."""
+
+    index: int = Field(default=1, ge=1)
+    count: int = Field(default=1, ge=1)
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read `2/8`. Raises `UsageError`."""
+        found = re.fullmatch(r"(\d+)/(\d+)", text)
+        if found is None or not 1 <= int(found.group(1)) <= int(found.group(2)):
+            raise UsageError(f"--shard takes I/N with 1 <= I <= N, such as 2/8, not {text!r}.")
+        return cls(index=int(found.group(1)), count=int(found.group(2)))
+
+    def holds(self, position: int) -> bool:
+        """Tell whether the task at `position`, from 0, is of this shard."""
+        return position % self.count == self.index - 1
+
+
+class RunFolder:
+    """One run on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def manifest(self) -> Manifest:
+        """Read the manifest. Raises `UsageError` or `BadFile`."""
+        path = self.path / MANIFEST
+        try:
+            return Manifest.model_validate_json(path.read_text("utf-8"))
+        except FileNotFoundError:
+            raise UsageError(f"{self.path} is no run folder: it has no {MANIFEST}.") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise BadFile(path, f"is no manifest of a run: {where}: {first['msg']}") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadFile(path, f"cannot be read ({error})") from None
+
+    def begin(self, manifest: Manifest) -> bool:
+        """Make the folder, or check that it is this run's; return whether it resumes.
+
+        Raises `RunMismatch` showing what differs, `UsageError` if it cannot be written or holds
+        something else.
+        """
+        path = self.path / MANIFEST
+        if path.exists():
+            self._compare(self.manifest(), manifest)
+            return True
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if any(entry.name != ".lock" for entry in self.path.iterdir()):
+                raise UsageError(
+                    f"{self.path} holds other files and no {MANIFEST}: choose an empty --out."
+                )
+            draft = path.with_suffix(".partial")
+            draft.write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
+            draft.replace(path)
+        except OSError as error:
+            raise UsageError(
+                f"Cannot write to {self.path}: {error.strerror or error}. Choose another --out."
+            ) from None
+        return False
+
+    @contextmanager
+    def locked(self, shard: Shard) -> Iterator[None]:
+        """Keep other processes from working on the same shard. Raises `UsageError`."""
+        name = f".lock-{shard.index}-of-{shard.count}"
+        try:
+            file = (self.path / name).open("w")
+        except OSError as error:
+            raise UsageError(f"Cannot write to {self.path}: {error.strerror}.") from None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError(
+                    f"Another process is working on {self.path}. Wait for it, or give each its"
+                    " part with --shard."
+                ) from None
+            yield
+
+    def trace_path(self, arm: str, task_id: str) -> Path:
+        """Return where an episode's trace lies once it is complete."""
+        return self.path / arm / "episodes" / f"{file_name(task_id)}.jsonl"
+
+    def end_of(self, arm: str, task_id: str) -> EndRecord | None:
+        """Return how a complete episode ended, or None if there is none yet. Raises `BadFile`."""
+        path = self.trace_path(arm, task_id)
+        return last_record(path) if path.exists() else None
+
+    def traces(self) -> Iterator[TraceFile]:
+        """Read all complete traces, arm by arm."""
+        for path in sorted(self.path.glob("*/episodes/*.jsonl")):
+            yield read_trace(path)
+
+    @staticmethod
+    def _compare(old: Manifest, new: Manifest) -> None:
+        lines = list(_differences(old.model_dump(mode="json"), new.model_dump(mode="json")))
+        if lines:
+            shown = "\n".join(f"  {line}" for line in lines[:12])
+            raise RunMismatch(
+                f"This run folder was made with another configuration:\n{shown}\n"
+                "Repeat the command it was made with, or choose another --out."
+            )
+
+
+def file_name(text: str) -> str:
+    """Return a name that is safe as a file's: ids may come from foreign files."""
+    return UNSAFE.sub("-", text).strip(".-")[:120] or "unnamed"
+
+
+def last_record(path: Path) -> EndRecord:
+    """Read a complete trace's end record without reading the rest. Raises `BadFile`."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - 65536))
+            lines = file.read().splitlines()
+        return EndRecord.model_validate_json(lines[-1])
+    except (OSError, IndexError, ValidationError) as error:
+        raise BadFile(
+            path,
+            f"has no end record ({type(error).__name__}). Delete the file and run the same command"
+            " again to have the episode repeated.",
+        ) from None
+
+
+def _differences(old: Json, new: Json, where: str = "") -> Iterator[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for name in sorted({*old, *new}):
+            yield from _differences(old.get(name), new.get(name), f"{where}.{name}".lstrip("."))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for at, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _differences(before, after, f"{where}[{at}]")
+    elif old != new:
+        yield f"{where}: {_short(old)} there, {_short(new)} here"
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:77]}..."

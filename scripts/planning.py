@@ -1,0 +1,200 @@
+"""From the options of `contramem run` to a plan: which episodes, under which limits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from injectors.profiles import MemorySettings, settings_for
+from runtime.batch import Arm, Batch
+from runtime.contracts import Benchmark, Json, Limits, ModelSource, Task
+from runtime.errors import UnknownName, UsageError
+from runtime.models.resolve import Models
+from runtime.runs import ArmManifest, Manifest, RunFolder, Shard, file_name
+from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
+from scripts.policies import describe, memory_bank, policy
+
+__all__ = ["Plan", "RunOptions", "make_plan"]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the user asked for."""
+
+    bench: str
+    dataset: str
+    models: tuple[str, ...]
+    tasks: tuple[str, ...] = ()
+    limit: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    seed: int = 0
+    concurrency: int = 2
+    budget_usd: float | None = None
+    retry_errors: bool = False
+    out: Path | None = None
+    shard: Shard = field(default_factory=Shard)
+    models_file: Path | None = None
+    profile: str = "none"
+    memories: tuple[str, ...] = ()
+    settings: dict[str, Json] = field(default_factory=dict)
+    judge: str | None = None
+    opening: OpenOptions = field(default_factory=OpenOptions)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that is ready to start."""
+
+    batch: Batch
+    manifest: Manifest
+    folder: RunFolder
+    tasks: tuple[Task, ...]
+    benchmark: Benchmark
+    sources: tuple[ModelSource, ...]
+
+    def cost_bound_usd(self) -> float | None:
+        """Return the most that all episodes can cost, if every one is bounded by `cost_usd`."""
+        limit = self.manifest.limits.cost_usd
+        episodes = len(self.tasks) * len(self.manifest.arms)
+        return None if limit is None else round(limit * episodes, 2)
+
+    async def close(self) -> None:
+        """Close warm processes and connections."""
+        await self.benchmark.close()
+        for source in self.sources:
+            await source.close()
+
+
+async def make_plan(options: RunOptions) -> Plan:
+    """Resolve every name and check what can be checked before the first episode.
+
+    Raises the `UsageError`s and `NotReady`s of what it resolves.
+    """
+    models = Models(models_file=options.models_file, personas=persona_folders())
+    sources = tuple(models.resolve(name) for name in options.models)
+    _check_budget(options, sources)
+    settings = _settings(options)
+    benchmark = open_benchmark(options.bench, options.dataset, options.opening)
+    try:
+        tasks = choose(benchmark.tasks(options.dataset), options.tasks, options.limit)
+        catalogue = await benchmark.catalogue()
+        banks = [memory_bank(each) for each in settings]
+        manifests = [
+            ArmManifest(
+                name=_arm_name(source, each, many=len(settings) > 1),
+                model=source.describe(),
+                settings=describe(each, bank),
+            )
+            for source in sources
+            for each, bank in zip(settings, banks, strict=True)
+        ]
+        _check_names(manifests)
+        manifest = _manifest(options, benchmark, tasks, manifests)
+        folder = RunFolder(options.out or _default_folder(manifest))
+        pairs = [
+            (source, each, bank)
+            for source in sources
+            for each, bank in zip(settings, banks, strict=True)
+        ]
+        arms = [
+            Arm(
+                manifest=arm,
+                source=source,
+                benchmark=benchmark.for_arm(folder.path / arm.name, arm.name),
+                policy=policy(each, bank, catalogue),
+            )
+            for arm, (source, each, bank) in zip(manifests, pairs, strict=True)
+        ]
+    except BaseException:
+        await benchmark.close()
+        raise
+    batch = Batch(
+        folder=folder,
+        manifest=manifest,
+        arms=arms,
+        tasks=tasks,
+        concurrency=options.concurrency,
+        budget_usd=options.budget_usd,
+        shard=options.shard,
+        retry_errors=options.retry_errors,
+    )
+    return Plan(batch, manifest, folder, tuple(tasks), benchmark, sources)
+
+
+def choose(tasks: Sequence[Task], names: Sequence[str], limit: int | None) -> list[Task]:
+    """Return the named tasks, or all, at most `limit`. Raises `UnknownName`."""
+    known = {task.id: task for task in tasks}
+    for name in names:
+        if name not in known:
+            raise UnknownName("task", name, known)
+    chosen = [task for task in tasks if not names or task.id in names]
+    return chosen[:limit]
+
+
+def _settings(options: RunOptions) -> list[MemorySettings]:
+    memories: tuple[str | None, ...] = options.memories or (None,)
+    return [
+        settings_for(
+            options.profile if memory != "none" or len(memories) == 1 else "none",
+            {**options.settings, "memory": memory},
+            benchmark=options.bench,
+        )
+        for memory in memories
+    ]
+
+
+def _arm_name(source: ModelSource, settings: MemorySettings, *, many: bool) -> str:
+    name = source.name
+    if many or settings.memory:
+        name += f"+{Path(settings.memory).name if settings.memory else 'none'}"
+    # the AppWorld engine takes a path with this word for a database in memory
+    return file_name(name.replace("memory", "mem").replace("+", "_with_"))
+
+
+def _check_names(arms: Sequence[ArmManifest]) -> None:
+    names = [arm.name for arm in arms]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"Two arms would be called {name!r}: name each model and bank once.")
+
+
+def _check_budget(options: RunOptions, sources: Sequence[ModelSource]) -> None:
+    """A budget cannot hold a model whose price nobody knows."""
+    if options.budget_usd is None and options.limits.cost_usd is None:
+        return
+    for source in sources:
+        described = source.describe()
+        if "prices" in described and described["prices"] is None:
+            raise UsageError(
+                f"{source.name} has no prices in models.toml, so a budget cannot hold it."
+                " Add them, or leave out --budget and --cost."
+            )
+
+
+def _manifest(
+    options: RunOptions, benchmark: Benchmark, tasks: Sequence[Task], arms: list[ArmManifest]
+) -> Manifest:
+    if not tasks:
+        raise UsageError(f"Dataset {options.dataset} has no tasks to run.")
+    prompts = [benchmark.prompt(task).model_dump_json() for task in tasks]
+    return Manifest(
+        benchmark=options.bench,
+        dataset=options.dataset,
+        tasks=tuple(task.id for task in tasks),
+        seed=options.seed,
+        limits=options.limits,
+        prompt_sha256=hashlib.sha256("\n".join(prompts).encode()).hexdigest(),
+        versions=benchmark.versions(),
+        arms=tuple(arms),
+        judge=options.judge,
+    )
+
+
+def _default_folder(manifest: Manifest) -> Path:
+    """Return a folder named after the configuration, so that the same command resumes."""
+    text = json.dumps(manifest.model_dump(mode="json"), sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return Path("runs") / f"{manifest.benchmark}-{manifest.dataset}-{digest}"
