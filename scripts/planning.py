@@ -147,7 +147,8 @@ def _settings(options: RunOptions) -> list[MemorySettings]:
 
 
 def _arm_name(source: ModelSource, settings: MemorySettings, *, many: bool) -> str:
-    name = source.name
+    scheme, colon, rest = source.name.partition(":")
+    name = f"{scheme}-{Path(rest).name}" if colon else source.name
     if many or settings.memory:
         name += f"+{Path(settings.memory).name if settings.memory else 'none'}"
     # the AppWorld engine takes a path with this word for a database in memory

@@ -13,22 +13,23 @@ __all__ = ["arms_table", "tasks_table"]
 
 def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
     """Return success and effort by arm. Effort never stands without success beside it."""
+    some_left = any(row.not_run for row in summaries)
+    some_memory = any(row.memory_tokens for row in summaries)
     table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("arm", overflow="fold")
-    for name in ("passed", "failed", "errored", "not run", "TGC", "SGC"):
-        table.add_column(name, justify="right")
-    for name in ("events", "calls", "tokens in", "out", "memory", "cost", "seconds"):
-        table.add_column(name, justify="right", style="dim")
+    table.add_column("arm", overflow="fold", min_width=12)
+    for name in ("pass", "fail", "err", *(["left"] if some_left else []), "TGC", "SGC"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("events", "tokens", *(["memory"] if some_memory else []), "cost", "s"):
+        table.add_column(name, justify="right", style="dim", no_wrap=True)
     for row in summaries:
         table.add_row(
             row.arm.name,
-            *(str(count) for count in (row.passed, row.failed, row.errored, row.not_run)),
+            *(str(count) for count in (row.passed, row.failed, row.errored)),
+            *([str(row.not_run)] if some_left else []),
             *(_rate(rate) for rate in (row.tgc, row.sgc)),
             f"{row.events:,}",
-            f"{row.calls:,}",
-            f"{row.usage.input:,}",
-            f"{row.usage.output:,}",
-            f"{row.memory_tokens:,}",
+            f"{row.usage.input + row.usage.output:,}",
+            *([f"{row.memory_tokens:,}"] if some_memory else []),
             "?" if row.cost_usd is None else f"${row.cost_usd:.4f}",
             f"{row.wall_s:.0f}",
         )

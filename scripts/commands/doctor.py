@@ -65,6 +65,7 @@ def examine() -> list[Finding]:
     if all(finding.state != "missing" for finding in findings):
         worlds = [list(_world("appworld", _appworld)), list(_world("gaia2", _gaia2))]
         findings += [finding for world in worlds for finding in world]
+        findings += _left_over()
         if not any(all(finding.state == "ok" for finding in world) for world in worlds):
             findings.append(
                 Finding("benchmarks", "missing", "none is ready", "contramem setup appworld")
@@ -138,6 +139,14 @@ def _gaia2() -> list[str]:
 
 def _line(root: Root, datasets: list[str]) -> str:
     return f"{root.name} in {root.path}: {', '.join(datasets) or 'no datasets'}"
+
+
+def _left_over() -> Iterator[Finding]:
+    """Environments and mini worlds of other versions: another clone may still use them."""
+    current = {environment(world).folder for world in PACKAGES} | {appworld.mini_root()}
+    places = (*home().glob("envs/*"), *home().glob("appworld/mini-*"))
+    for place in sorted(path for path in places if path.is_dir() and path not in current):
+        yield Finding("left over", "note", f"{place} of another version", f"rm -r {place}")
 
 
 def _lockdown() -> Iterator[Finding]:
