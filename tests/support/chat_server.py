@@ -29,6 +29,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
     """Close the connection in the middle of the body."""
+    drip: bool = False
+    """Send a byte now and then, for as long as the client listens."""
     hang: bool = False
     """Do not answer until the server is closed or released."""
 
@@ -86,7 +88,7 @@ class ChatServer:
         self._answers: deque[Answer | Respond] = deque()
         self._in_flight = 0
         self._lock = threading.Lock()
-        self._released = threading.Event()
+        self.released = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.01}
@@ -111,7 +113,7 @@ class ChatServer:
 
     def release(self) -> None:
         """Let hanging requests go on."""
-        self._released.set()
+        self.released.set()
 
     def __enter__(self) -> ChatServer:
         self._thread.start()
@@ -133,7 +135,7 @@ class ChatServer:
             chosen = self._answers.popleft() if self._answers and is_completion else self.otherwise
         answer = chosen if isinstance(chosen, Answer) else chosen(request)
         if answer.hang:
-            self._released.wait()
+            self.released.wait()
         return answer
 
     def left(self) -> None:
@@ -169,7 +171,13 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header(name, value)
             self.send_header("content-length", str(len(body)))
             self.end_headers()
+            if answer.drip:
+                self._drip()
             self.wfile.write(body[: len(body) // 2] if answer.cut else body)
+
+        def _drip(self) -> None:
+            while not server.released.wait(0.02):
+                self.wfile.write(b" ")
 
         def log_message(self, *args: object) -> None:
             """Keep test output clean."""

@@ -121,6 +121,10 @@ async def test_content_in_parts_is_joined(server, source):
             Usage(input=9, cached=4, output=1),
         ),
         (
+            {"prompt_tokens": 9, "completion_tokens": 1, "prompt_cache_hit_tokens": 16},
+            Usage(input=9, cached=9, output=1),
+        ),
+        (
             {
                 "prompt_tokens": 10,
                 "completion_tokens": 5,

@@ -65,8 +65,9 @@ async def test_retries_are_bounded(server, source, waits):
     assert "overloaded" in str(error)
 
 
-async def test_a_slow_reply_times_out(server, source):
-    server.otherwise = lambda request: Answer(completion().body, hang=True)
+@pytest.mark.parametrize("slowness", ["hang", "drip"])
+async def test_a_slow_reply_times_out(server, source, slowness):
+    server.otherwise = lambda request: Answer(completion().body, **{slowness: True})
     error = await failure(source(timeout_s=0.2, retries=1))
     assert len(server.requests) == 2
     assert "0.2 s" in str(error)
