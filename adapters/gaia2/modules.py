@@ -219,8 +219,8 @@ _LISTED: dict[str, tuple[ModuleType, str]] = {
         (
             "Any Optional Union List Dict Set FrozenSet Tuple Iterable Iterator Sequence Mapping "
             "Callable Generator Literal NamedTuple TypedDict TypeVar Generic Final ClassVar "
-            "Annotated NewType TypeAlias NoReturn Self Type Hashable Sized Collection Counter DefaultDict "
-            "Deque cast TYPE_CHECKING overload"
+            "Annotated NewType TypeAlias NoReturn Self Type Hashable Sized Collection Counter "
+            "DefaultDict Deque cast TYPE_CHECKING overload"
         ),
     ),
 }

@@ -1,0 +1,34 @@
+"""The words in which a world tells an agent what happened. Standard library only."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+__all__ = ["CLOCK_MESSAGES", "OVER", "TURN_OVER", "clock_message", "moment", "notification"]
+
+CLOCK_MESSAGES = 10
+"""Most clock messages in one episode of the Time ability."""
+TURN_OVER = (
+    "Your turn ended with send_message_to_user: nothing more of this cell was executed."
+    " What happens next is told after the cell."
+)
+OVER = "The scenario has ended: nothing is executed any more."
+
+
+def moment(seconds: float) -> str:
+    """Return a simulated time, seconds since the epoch, as text."""
+    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def notification(seconds: float, kind: str, text: str) -> str:
+    """Return the text of one notification. `kind` is ARE's message type."""
+    source = "user" if kind == "USER_MESSAGE" else "notification"
+    return f"[{source}, {moment(seconds)}] {text}"
+
+
+def clock_message(seconds: float) -> str:
+    """Return the message that gives a turn while something is still due. Knows no task."""
+    return (
+        f"[clock, {moment(seconds)}] Something in this world is still due. Finish what is left to"
+        " do, or let time pass with apps.SystemApp.wait_for_notification(timeout=seconds)."
+    )
