@@ -9,7 +9,7 @@ can no longer be claimed, and the risks that would claim it fall silent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 
 from injectors.gate.contexts import Contexts
@@ -39,7 +39,7 @@ _TEXT = 20_000
 """Characters read of one text."""
 _VALUES = 300_000
 """Values kept in all."""
-_PENDING = 1_000
+_PENDING = 2_000
 """Results set aside before they are read after all, so that they do not pile up."""
 _HAS_VALUES = re.compile(r"[\d@]")
 _MEASURE = re.compile(
@@ -63,6 +63,7 @@ class Observed:
         """The function of the latest read, if it found nothing."""
         self._catalogue = catalogue
         self._pending: list[tuple[ToolCall, CallResult]] = []
+        self._texts: set[str] = set()
         self._keys: set[str] = set()
         self._phones: set[str] = set()
         self._numbers: set[float] = set()
@@ -113,12 +114,12 @@ class Observed:
         if result.ok:
             self.contexts.note_call(call, result.value)
         for field, node in self._nodes(result.value):
-            if isinstance(node, Mapping):
+            if isinstance(node, dict):
                 self.people.note(node)
                 self.contexts.note_record(node)
             else:
                 self._scalar(field, node)
-        if len(self._keys) + len(self._numbers) > _VALUES:
+        if len(self._keys) + len(self._numbers) + len(self._texts) > _VALUES:
             self.saturated = True
 
     def _nodes(self, value: Json) -> Iterator[tuple[str, Json]]:
@@ -160,6 +161,9 @@ class Observed:
             self._days.add(moment.date())
 
     def _text(self, text: str) -> None:
+        if text in self._texts:
+            return
+        self._texts.add(text)
         if len(text) > _TEXT:
             self.saturated = True
             text = text[:_TEXT]

@@ -34,8 +34,9 @@ class People:
 
     def note(self, record: Mapping[str, Json]) -> None:
         """Learn from a record, if it holds a name and an address."""
-        name, addresses = _name(record), _addresses(record)
-        if not name or not addresses or self._count >= _MOST:
+        name = _name(record)
+        addresses = _addresses(record) if name else set()
+        if not addresses or self._count >= _MOST:
             return
         known = (self._by_address.get(address) for address in addresses)
         person = next((item for item in known if item and item.name == name), None)

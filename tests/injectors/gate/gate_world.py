@@ -119,7 +119,7 @@ class Runner:
             status = "stopped"
         except CallFailed:
             status = "raised"
-        self.notes = self.gate.end_cell(CellEnd(status=status))  # type: ignore[arg-type]
+        self.notes = self.gate.end_cell(CellEnd(status=status))
         return status
 
     @property
@@ -159,8 +159,12 @@ def failure(text: str = "no") -> CallResult:
 
 def runner(latch: str = "function", *, task: Task | None = TASK, **options: object) -> Runner:
     """A runner with a fresh gate."""
-    settings = GateSettings(latch=latch, risk_stop=bool(options.pop("risk_stop", True)))  # type: ignore[arg-type]
-    return Runner(VerifyBeforeWrite(CATALOGUE, task, settings=settings, **options))  # type: ignore[arg-type]
+    settings = GateSettings(
+        latch=latch,
+        risk_stop=bool(options.pop("risk_stop", True)),
+        advisory_tokens=int(str(options.pop("cap", 700))),
+    )
+    return Runner(VerifyBeforeWrite(CATALOGUE, task, settings=settings, **options))
 
 
 def pays(amounts: Iterable[int], to: str = "ann@x.org") -> Callable[[Runner], object]:

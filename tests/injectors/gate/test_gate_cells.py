@@ -35,7 +35,7 @@ def test_three_different_writes_are_one_stop_and_then_run_once(latch: str) -> No
     run = runner(latch)
     assert run.run(THREE, three) == "stopped"
     assert run.writes == []
-    assert {row["function"] for row in run.advisory["also_covered"]} == {  # type: ignore[union-attr,index,call-overload]
+    assert {row["function"] for row in run.advisory["also_covered"]} == {
         "notes.create_note",
         "shop.cancel_order",
     }
@@ -143,7 +143,7 @@ def test_a_helper_of_an_earlier_cell_is_covered() -> None:
     )
     run.run("settle(5)", pays([5]))
     covered = run.advisory["also_covered"]
-    assert [row["function"] for row in covered] == ["notes.create_note"]  # type: ignore[union-attr,index,call-overload]
+    assert [row["function"] for row in covered] == ["notes.create_note"]
     assert run.run("settle(5)", pays([5])) == "finished"
     assert run.run("settle(6)", pays([6])) == "finished"
 
@@ -320,7 +320,7 @@ def test_a_write_in_flight_at_the_end_has_an_unknown_outcome(status: str) -> Non
     gate.end_cell(CellEnd(status="stopped"))
     gate.begin_cell(PAY)
     assert gate.decide(call).reason == "verified"
-    note = json.loads(gate.end_cell(CellEnd(status=status)))  # type: ignore[arg-type]
+    note = json.loads(gate.end_cell(CellEnd(status=status)))
     assert note["executed_writes"][0]["outcome"] == "unknown"
     gate.begin_cell(PAY)
     decision = gate.decide(call)

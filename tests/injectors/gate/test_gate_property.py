@@ -83,7 +83,7 @@ def source_of(number: int, steps: list[Step]) -> str:
     return "\n".join([f"# cell {number}", *(f"{name}()" for name in names)])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     cells=CELLS,
     latch=st.sampled_from(["call", "function", "cell"]),
@@ -122,7 +122,7 @@ def check_each_once(run: Runner, world: FlakyWorld, steps: list[Step], *, finish
     assert len(run.writes) == sum(reason in passing for reason in run.reasons)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cells=CELLS, latch=st.sampled_from(["call", "function", "cell"]))
 def test_executed_writes_are_the_decisions_that_let_one_pass(
     cells: list[list[Step]], latch: str
