@@ -12,6 +12,7 @@ from typing import Protocol
 
 from runtime.contracts import Benchmark, Gate, Injector, ModelSource, Task
 from runtime.episode import EpisodeResult, Progress, Provenance, run_episode
+from runtime.masking import Masker
 from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
 
 __all__ = ["Arm", "Batch", "BatchResult", "Job", "Watcher"]
@@ -161,6 +162,6 @@ class Batch:
                 arm={"name": job.arm.name, **job.arm.manifest.settings},
                 judge=self._manifest.judge,
             ),
-            secrets=self._secrets,
+            masker=Masker(self._secrets),
             watch=lambda progress: watcher.progressed(job, progress),
         )

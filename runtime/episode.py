@@ -37,7 +37,14 @@ from runtime.contracts import (
     Value,
     World,
 )
-from runtime.errors import ContextOverflow, EpisodeError, NotReady, TraceError, UsageError
+from runtime.errors import (
+    ContextOverflow,
+    EpisodeError,
+    NotReady,
+    RecordingEnds,
+    TraceError,
+    UsageError,
+)
 from runtime.masking import Masker
 from runtime.recording import RecordingGate
 from runtime.trace import (
@@ -73,7 +80,6 @@ class Provenance(Value):
     arm: dict[str, Json] = Field(default_factory=dict)
     judge: str | None = None
     parent: str | None = None
-    fork_step: int | None = None
 
 
 class Progress(Value):
@@ -137,16 +143,17 @@ async def run_episode(
     injector: Injector | None = None,
     limits: Limits | None = None,
     provenance: Provenance | None = None,
-    secrets: tuple[str, ...] = (),
+    masker: Masker | None = None,
     watch: Callable[[Progress], None] = lambda _progress: None,
 ) -> EpisodeResult:
     """Run one episode and write its trace to the file `trace`.
 
     Infrastructure errors end the episode as `errored`, in the trace and in the result. Raises
     `TraceError` if the trace cannot be written and `NotReady` or `UsageError` for what has to be
-    mended before any episode can run. `secrets` are masked in the trace, whatever they are.
+    mended before any episode can run. `masker` keeps secrets out of the trace: pass one that
+    knows the provider's key, or to share what it learns.
     """
-    masker = Masker(secrets)
+    masker = masker or Masker()
     limits = limits or Limits()
     with TraceWriter(trace, masker) as writer:
         episode = _Episode(
@@ -246,6 +253,8 @@ class _Episode:
             raise _LimitHit("wall", "The model was still answering.") from None
         except ContextOverflow as overflow:
             raise _LimitHit("context", str(overflow)) from None
+        except RecordingEnds as end:
+            raise _LimitHit(end.limit) from None
         if reply.masked:
             reply = reply.model_copy(update={"text": self._masker.reveal(reply.text)})
         self._tally.add(reply)
@@ -258,6 +267,7 @@ class _Episode:
                 finish_reason=reply.finish_reason,
                 served_model=reply.served_model,
                 attempts=reply.attempts,
+                recorded=reply.masked,
             )
         )
         return reply
@@ -318,7 +328,6 @@ class _Episode:
             lockdown=lockdown,
             judge=provenance.judge,
             parent=provenance.parent,
-            fork_step=provenance.fork_step,
         )
 
     def _inject(

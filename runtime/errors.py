@@ -12,6 +12,7 @@ ContramemError
     ├── TraceError          a trace could not be written
     └── ModelError          the model's side failed for good
         ├── ContextOverflow the one that counts as a limit, not as an error
+        ├── RecordingEnds   the recording ends here, by a limit: counts as that limit
         └── RecordingMiss   strict playback found no recorded reply
 """
 
@@ -20,6 +21,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 
 class ContramemError(Exception):
@@ -89,6 +91,14 @@ class ModelError(EpisodeError):
 
 class ContextOverflow(ModelError):
     """The conversation no longer fits the model. Counts as `limit: context`."""
+
+
+class RecordingEnds(ModelError):
+    """The recorded episode ended here by a limit. Counts as that limit."""
+
+    def __init__(self, limit: Literal["steps", "wall", "tokens", "cost", "context"]) -> None:
+        super().__init__(f"The recording ends here (limit: {limit}).")
+        self.limit = limit
 
 
 class RecordingMiss(ModelError):

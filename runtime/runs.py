@@ -152,7 +152,11 @@ class RunFolder:
 
     @staticmethod
     def _compare(old: Manifest, new: Manifest) -> None:
-        lines = list(_differences(old.model_dump(mode="json"), new.model_dump(mode="json")))
+        lines = [
+            line
+            for line in _differences(old.model_dump(mode="json"), new.model_dump(mode="json"))
+            if ".memory_path:" not in line  # the bank counts by its content, wherever it lies
+        ]
         if lines:
             shown = "\n".join(f"  {line}" for line in lines[:12])
             raise RunMismatch(

@@ -43,9 +43,7 @@ class Header(Value):
     lockdown: str = ""
     judge: str | None = None
     parent: str | None = None
-    """Of a continued replay: the episode it forked from."""
-    fork_step: int | None = None
-    """Of a continued replay: the first step that was live."""
+    """Of a replay: the episode that was played."""
     source: str | None = None
     """Of an imported trace: what it was imported from."""
 
@@ -78,6 +76,8 @@ class ModelCallRecord(Timed):
     finish_reason: str
     served_model: str
     attempts: int
+    recorded: bool = False
+    """Played from a recording. The first one that is not is where a continued replay forked."""
 
 
 class CellRecord(Timed):

@@ -27,6 +27,7 @@ def memory_bank(settings: MemorySettings) -> Bank | None:
 def describe(settings: MemorySettings, bank: Bank | None) -> dict[str, Json]:
     """Return the settings for a manifest: the bank by its content, not by where it lies."""
     described = settings.describe()
+    described["memory_path"] = settings.memory
     described["memory"] = f"{Path(settings.memory or '').name}@{bank.hash[:16]}" if bank else None
     return described
 
