@@ -13,7 +13,8 @@ _KEY = re.compile(r"\s*([^=#\[{]+?)\s*=")
 
 
 def line_of(text: str, location: Sequence[object]) -> int | None:
-    """Return the number (from 1) of the line that sets `location` or its nearest parent.
+    """Return the number (from 1) of the line nearest to `location`: the first of those that share
+    most of its keys.
 
     `location` is a path of keys such as `("models", "mini", "prices", "input")`. None where not
     even its first key stands in the text.
@@ -22,8 +23,7 @@ def line_of(text: str, location: Sequence[object]) -> int | None:
     best, best_depth = None, 0
     for number, path in _paths(text):
         depth = _common(path, wanted)
-        # A line that goes on below another key than the wanted one tells nothing about it.
-        if depth == min(len(path), len(wanted)) and depth > best_depth:
+        if depth > best_depth:
             best, best_depth = number, depth
     return best
 

@@ -90,6 +90,7 @@ URL = 'base_url = "http://h/v1"'
         (model(URL, "temprature = 1"), 4, "models.m.temprature: unknown key"),
         ("\n[model.m]\n", 2, "unknown key"),
         (f"[models.m]\n{URL}\n", 1, "models.m.model: Field required"),
+        ("\n[models.m.parameters]\nx = 1\n", 2, "models.m.model: Field required"),
         (model(), 1, "provider or base_url"),
         (model(URL, 'provider = "p"'), 1, "provider or base_url"),
         (model('provider = "p"', "concurrency = 1", "[providers.p]", URL), 1, "concurrency"),

@@ -119,6 +119,16 @@ def test_a_call_that_got_no_reply_is_no_turn(tmp_path):
     assert [turn.roles for turn in recorded_turns(cut)] == [("system", "user")]
 
 
+def test_an_assistant_message_without_a_call_is_no_turn(tmp_path):
+    trace = read_trace(record(tmp_path / "e.jsonl", "one", "two"))
+    example = MessageRecord(role="assistant", content="a worked example")
+    records = (example, *trace.records[:4], example, *trace.records[4:])
+    turns = recorded_turns(trace.model_copy(update={"records": records}))
+    assert [turn.reply.text for turn in turns] == ["one", "two"]
+    assert turns[0].roles == ("assistant", "system", "user")
+    assert len(turns[1].roles) == 6
+
+
 async def test_a_run_folder_is_searched_for_the_task_and_the_seed(tmp_path):
     other = TASK.model_copy(update={"id": "t_2"})
     record(tmp_path / "arm" / "a.jsonl", "seed 0")
