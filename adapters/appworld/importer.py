@@ -1,0 +1,162 @@
+"""Reads AppWorld output folders, other harnesses' included, into our traces.
+
+The engine logs cells with their outputs, and apart from them the requests, without response or
+cell. So a request is given to the first cell, from the last one on, that names its function; that
+is exact where neighbouring cells use different functions. Requests have no result in the trace.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adapters.appworld.guess import (
+    arguments_in_path,
+    best_name,
+    named_functions,
+    plain_name,
+)
+from adapters.appworld.kinds import kind_of
+from adapters.appworld.output_folder import (
+    INTERACTIONS,
+    Interaction,
+    LmCall,
+    Request,
+    TaskOutput,
+    read_output,
+)
+from adapters.importing.episode import ImportedEpisode, free_path, imported_task
+from adapters.importing.report import ImportReport
+from adapters.importing.requests import Said, news
+from runtime.contracts import Kind
+from runtime.errors import BadFile
+
+__all__ = ["import_appworld"]
+
+
+def import_appworld(folder: Path, out: Path) -> ImportReport:
+    """Import an experiment's output folder, or one task's, into the folder `out`.
+
+    Raises `BadFile` if there is no task's output; what else is wrong is in the report.
+    """
+    places = sorted(path.parent.parent for path in _logs(folder))
+    if not places:
+        raise BadFile(
+            folder, f"expected tasks/TASK/logs/{INTERACTIONS} in an AppWorld output folder"
+        )
+    traces: list[Path] = []
+    problems: list[BadFile] = []
+    for place in places:
+        output = read_output(place)
+        if not output.interactions:
+            problems += output.problems
+            continue
+        with _open(output, out) as episode:
+            _tell(output, episode)
+            traces.append(episode.finish())
+        problems += episode.problems
+    if not traces:
+        raise problems[0]
+    return ImportReport(traces=tuple(traces), problems=tuple(problems))
+
+
+def _logs(folder: Path) -> list[Path]:
+    patterns = (f"logs/{INTERACTIONS}", f"tasks/*/logs/{INTERACTIONS}", f"*/logs/{INTERACTIONS}")
+    return next((found for found in map(list, map(folder.glob, patterns)) if found), [])
+
+
+def _open(output: TaskOutput, out: Path) -> ImportedEpisode:
+    task = output.folder.resolve().name
+    asked = [said for call in output.lm_calls[:1] for said in call.asked if said.role == "user"]
+    models = (call.reply.model for call in output.lm_calls if call.reply and call.reply.model)
+    return ImportedEpisode(
+        free_path(out, task),
+        imported_task(
+            benchmark="appworld",
+            id=task,
+            scenario_id=task.rpartition("_")[0] or task,
+            instruction=asked[-1].text if asked else "",
+        ),
+        source=f"appworld:{output.folder.resolve().parent.parent.name}/{task}",
+        root=output.folder,
+        model=next(models, ""),
+        begun=0.0,
+    )
+
+
+def _tell(output: TaskOutput, episode: ImportedEpisode) -> None:
+    for problem in output.problems:
+        episode.problem(problem)
+    shares = _shares(output)
+    talk = _Talk(episode, output.lm_calls)
+    for number, (cell, requests) in enumerate(zip(output.interactions, shares, strict=True)):
+        talk.before(number, cell)
+        episode.cell(cell.source, 0.0)
+        finished = _calls(episode, cell, requests)
+        episode.observation(cell.output, 0.0, raised=cell.raised, done=finished)
+        if not output.lm_calls:
+            episode.says("user", f"Output:\n{cell.output}", 0.0)
+    if output.verdict is not None:
+        passed, checks = output.verdict
+        episode.outcome(passed=passed, checks=checks)
+
+
+def _calls(episode: ImportedEpisode, cell: Interaction, requests: list[Request]) -> bool:
+    """Write a cell's calls; say whether it completed the task."""
+    finished = False
+    for request in requests:
+        name = _name(request, cell) or plain_name(request.method, request.path)
+        function = f"{request.app}.{name}"
+        kind = Kind(kind_of(function, request.method.upper())[0])
+        arguments = {**arguments_in_path(request.path), **request.data}
+        episode.call(function, arguments, kind, 0.0)
+        finished = finished or kind is Kind.FINISH
+    return finished and not cell.raised
+
+
+def _name(request: Request, cell: Interaction) -> str | None:
+    names = named_functions(cell.source, request.app)
+    return best_name(request.app, request.method, request.path, names)
+
+
+def _shares(output: TaskOutput) -> list[list[Request]]:
+    """Give each request to a cell, keeping the order of both."""
+    shares: list[list[Request]] = [[] for _ in output.interactions]
+    current = 0
+    for request in output.requests:
+        later = range(current, len(shares))
+        current = next((at for at in later if _fits(request, output.interactions[at])), current)
+        shares[current].append(request)
+    return shares
+
+
+def _fits(request: Request, cell: Interaction) -> bool:
+    name = _name(request, cell)
+    return name is not None and name in named_functions(cell.source, request.app)
+
+
+class _Talk:
+    """Tells the conversation up to each cell, as far as model calls were logged."""
+
+    def __init__(self, episode: ImportedEpisode, calls: list[LmCall]) -> None:
+        self._episode, self._calls = episode, calls
+        self._told: tuple[Said, ...] = ()
+
+    def before(self, number: int, cell: Interaction) -> None:
+        """Tell what led to cell `number`, from 0. One reply writes one cell."""
+        if number >= len(self._calls):
+            self._episode.says("assistant", f"```python\n{cell.source}\n```", 0.0)
+            return
+        call = self._calls[number]
+        for said in news(self._told, call.asked):
+            if said.role != "assistant":
+                self._episode.says("system" if said.role == "system" else "user", said.text, 0.0)
+        self._told = call.asked
+        reply = call.reply
+        self._episode.model_call(
+            0.0,
+            usage=reply.usage if reply else None,
+            finish_reason=reply.finish_reason if reply else "",
+            served_model=reply.model if reply else "",
+        )
+        text = reply.text if reply and reply.text else f"```python\n{cell.source}\n```"
+        self._episode.says("assistant", text, 0.0)

@@ -1,0 +1,1 @@
+"""Reads other harnesses' runs into our traces: what all the formats share."""
