@@ -27,6 +27,7 @@ TESTED = ((3, 11), (3, 12), (3, 13))
 STAMP = "contramem.json"
 FROM_PIP = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_CERT": "SSL_CERT_FILE"}
 """Where pip was told of a mirror or a certificate, uv needs it too. Hashes hold for both."""
+UNTRUSTED = "invalid peer certificate"
 ADVICE = (
     ("No space left", "Free space, or set CONTRAMEM_HOME to a folder on another disk."),
     ("Hash mismatch", "The package index serves other files than the pinned ones: use another."),
@@ -142,11 +143,13 @@ def _uv(arguments: Sequence[str | Path], folder: Path, lock: int) -> str:
             told.setdefault(ours, told[pip])
     command = [uv.find_uv_bin(), "--no-progress", "--color", "never", *arguments]
     done = _run(command, told, folder, lock)
+    if done.returncode and UNTRUSTED in done.stdout:  # by uv's own list; the system's may do
+        done = _run(command, {"UV_SYSTEM_CERTS": "1", **told}, folder, lock)
     if done.returncode:
-        advice = [text for sign, text in ADVICE if sign in done.stdout]
+        advice = next((text for sign, text in ADVICE if sign in done.stdout), "Mend that.")
         raise NotReady(
             f"uv could not make the environment. Its last words:\n{last_words(done.stdout)}\n"
-            f"{' '.join(advice) or 'Mend that.'} Then run the same command again."
+            f"{advice} Then run the same command again."
         )
     return done.stdout
 

@@ -185,6 +185,31 @@ def test_no_network_says_what_to_do(
     assert entries(tiny) == []
 
 
+FAKE_UV = """#!/bin/sh
+if [ "$UV_SYSTEM_CERTS" = 1 ] && [ "$TRUSTED" = 1 ]; then exec {uv} "$@"; fi
+echo "cause: Failed to fetch: invalid peer certificate: UnknownIssuer"
+exit 2
+"""
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_network_with_its_own_certificate_is_trusted_if_the_system_does(
+    tiny: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    program = tmp_path / "uv"
+    program.write_text(FAKE_UV.format(uv=environments.uv.find_uv_bin()), encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(environments.uv, "find_uv_bin", lambda: str(program))
+    monkeypatch.delenv("UV_SYSTEM_CERTS", raising=False)
+    monkeypatch.setenv("TRUSTED", str(int(trusted)))
+    if trusted:
+        create(tiny, progress=silent)
+        assert tiny.ready
+    else:
+        with pytest.raises(NotReady, match="SSL_CERT_FILE"):
+            create(tiny, progress=silent)
+
+
 def test_a_full_disk_says_what_to_do(tiny: Environment, tmp_path: Path) -> None:
     small = tmp_path / "home"
     small.mkdir()
