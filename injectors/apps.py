@@ -22,7 +22,8 @@ _APPWORLD: Mapping[str, str] = MappingProxyType(
         "gmail": r"\bgmail\b|\be-?mails?\b(?! (?:address|id\b|of\b))(?! is\b)|\binbox\b",
         "phone": r"\bphone(?:'s)? (?:app\b|contacts?\b|alarms?\b|messages?\b|address ?book\b)|"
         r"\balarms?\b|\bcontact (?:list|book)\b|\b(?:text|voice) messages?\b|"
-        r"\btext(?:ed|s)? (?:me|him|her|them|my|back|(?-i:[A-Z]))\b|\bvoicemails?\b",
+        r"\btext(?:ed|s)? (?:me|him|her|them|my|back)\b|\bvoicemails?\b|"
+        r"(?<!the )\btext(?:ed)? (?-i:[A-Z])",
         "simple_note": r"\bsimple[ _-]?notes?\b|\bnotes? app\b|\bnote-taking\b",
         "splitwise": r"\bsplitwise\b",
         "spotify": r"\bspotify\b|\bplaylists?\b|\b(?:music|song|album) librar(?:y|ies)\b|"

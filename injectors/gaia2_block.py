@@ -26,8 +26,8 @@ than what was stored. Take no value from a note: look each one up.
 - Skills say when and why to act, function notes say how a call behaves; its description is still \
 read before its first use.
 - Keep a ledger of the task's branches: done, blocked, open.
-- Before each write and each message to the user, check whom it concerns, what exactly, the \
-wording, the condition it depends on, and what is left to do.
+- Before each write and each message to the user, check by a fresh read whom it concerns and what \
+exactly, then the wording, the condition it depends on, and what is left to do.
 - Words that belong to a product's name do not ask for a variant.
 - A branch that cannot go on is reported as blocked, with what is missing.
 - Examples lend their shape only, never their content.
@@ -37,6 +37,7 @@ ask one question.
 - If nothing matches and later writes depend on it, ask for another date or filter.
 - If a recipient is known by role only, ask who it is.
 - Outgoing mail keeps the content and the audience it was given; a group is greeted as a group.
+- If the task asks for an answer, finish as soon as the answer stands, with the bare value.
 - Read back after the last write; do not repeat a read that brought nothing.
 - Last messages are short and plain.
 - If you apply a note, let the very next step show it."""
@@ -90,7 +91,7 @@ def response_contract(card: SkillCard) -> str:
     if any(_sentence_count(text) > sentences for text in bad):
         traits.append(f"at most {sentences} sentence{'s' if sentences > 1 else ''}")
     if any(_words(text) > words for text in bad):
-        traits.append(f"at most {words} words")
+        traits.append(f"at most {words} word{'s' if words > 1 else ''}")
     asks = {_asks(text) for text in good}
     if len(asks) == 1 and any(_asks(text) not in asks for text in bad):
         traits.append("ends with a question" if asks == {True} else "asks nothing")

@@ -41,11 +41,13 @@ class MemoryInjector:
         self._settings = settings
         self._seen = seen if seen is not None else SeenCards()
         self._retriever = retriever or Bm25Retriever(bank)
+        self._barred = frozenset(settings.exclude_generator_ids)
         self._ended = False
 
     def task_start(self, task: Task) -> Injection:
         """Return the block of the cards that suit the task; nothing if none does."""
         query = query_for(task, self._bank, self._settings)
+        self._barred = query.exclude_generator_ids
         skills, functions = self._skills(query), self._functions(query)
         block = self._block(task.benchmark, skills, functions)
         self._seen.show_all(block.cards)
@@ -61,7 +63,7 @@ class MemoryInjector:
         sections = [
             function_section(card, rank, code_idiom=idiom)
             for rank, card in enumerate(cards, start=1)
-            if card.card_id not in self._seen
+            if card.card_id not in self._seen and self._may_show(card.card_id)
         ]
         text, kept = fit(
             sections, lambda some: "\n".join((JIT_HEADING, *(item.text for item in some))), JIT_CAP
@@ -74,13 +76,17 @@ class MemoryInjector:
         card_id = self._bank.settings.finalisation_card
         if self._ended or not self._settings.time_rules or self._settings.cards == "function":
             return Injection()
-        if card_id is None or not self._bank.active(card_id):
+        if card_id is None or not self._may_show(card_id):
             return Injection()
         card = self._bank.card(card_id)
         assert isinstance(card, SkillCard)
         self._ended = True
         self._seen.show(card_id)
         return _injection(f"{END_HEADING}\n{runtime_prompt(card)}", (card_id,))
+
+    def _may_show(self, card_id: str) -> bool:
+        barred = self._barred & self._bank.placed(card_id).generators
+        return self._bank.active(card_id) and not barred
 
     def _comes_with(self, call: ToolCall) -> bool:
         if self._settings.jit:

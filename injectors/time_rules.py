@@ -37,6 +37,6 @@ def cap_universal(
 
 
 def same_verb_family(tool: str, instruction: str) -> bool:
-    """Say whether a function's name and the instruction share a family of verbs."""
-    name, asked = set(terms(tool.partition(".")[2])), set(terms(instruction))
-    return any(name & family and asked & family for family in _FAMILIES)
+    """Say whether a function's verb, the first word of its name, has kin in the instruction."""
+    verb, asked = terms(tool.partition(".")[2])[:1], set(terms(instruction))
+    return any(asked & family for family in _FAMILIES if family.intersection(verb))
