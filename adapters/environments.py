@@ -31,6 +31,7 @@ UNTRUSTED = "invalid peer certificate"
 ADVICE = (
     ("No space left", "Free space, or set CONTRAMEM_HOME to a folder on another disk."),
     ("Hash mismatch", "The package index serves other files than the pinned ones: use another."),
+    (UNTRUSTED, "Name the file with your network's root certificate in SSL_CERT_FILE."),
     (
         "Failed to fetch",
         "Check the network, or name a reachable package index in UV_DEFAULT_INDEX.",
