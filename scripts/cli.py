@@ -16,6 +16,7 @@ from rich.console import Console
 from runtime.errors import ContramemError
 from scripts.commands.bank import app as bank_app
 from scripts.commands.doctor import doctor
+from scripts.commands.replay import replay_command
 from scripts.commands.run import run
 from scripts.commands.setup import setup_app
 from scripts.commands.show import show
@@ -39,6 +40,7 @@ app.command()(doctor)
 app.command()(tasks)
 app.command()(run)
 app.command()(show)
+app.command("replay")(replay_command)
 app.add_typer(bank_app, name="bank")
 
 

@@ -1,0 +1,207 @@
+"""`contramem replay`: recorded episodes again, as they were or under other settings."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from injectors.profiles import MemorySettings, settings_for
+from runtime.contracts import Benchmark, Json, ModelSource
+from runtime.errors import UsageError
+from runtime.masking import Masker
+from runtime.models.resolve import Models
+from runtime.replay import Mode, Replay, replay
+from runtime.report.side_by_side import replays_table, side_by_side
+from runtime.trace import TraceFile, read_trace
+from scripts.benchmarks import open_benchmark, persona_folders
+from scripts.commands.run import OnOff
+from scripts.commands.show import find_trace
+from scripts.policies import memory_bank, policy
+
+__all__ = ["replay_command"]
+
+DIFFERS = 1
+OURS = {"name", "memory", "memory_path", "profile"}
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What to replay, and how."""
+
+    traces: tuple[TraceFile, ...]
+    overrides: dict[str, Json]
+    profile: str | None
+    model: str | None
+    from_step: int | None
+    models_file: Path | None
+    out: Path
+
+    @property
+    def mode(self) -> Mode:
+        """Say what kind of replay this is."""
+        if self.model is not None:
+            return "continue"
+        changed = self.profile is not None or any(v is not None for v in self.overrides.values())
+        return "toggled" if changed else "verify"
+
+
+def replay_command(
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN_OR_EPISODE",
+            help="A run folder, or one episode: a trace file or RUN/ARM/TASK.",
+        ),
+    ],
+    memory: Annotated[str | None, typer.Option(help="Another bank, or none.")] = None,
+    gate: Annotated[OnOff | None, typer.Option(help="The write gate.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Another profile.")] = None,
+    latch: Annotated[str | None, typer.Option(help="call, function or cell")] = None,
+    risk_stop: Annotated[OnOff | None, typer.Option(help="Whether new risks stop again.")] = None,
+    cards: Annotated[str | None, typer.Option(help="function, skill or both")] = None,
+    jit: Annotated[bool | None, typer.Option(help="Cards with the cell that used an API.")] = None,
+    pre_tool: Annotated[str | None, typer.Option(help="writes or all")] = None,
+    continue_with: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Go on live with this model where the context differs."),
+    ] = None,
+    from_step: Annotated[int | None, typer.Option(min=1, help="... or from this step on.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the new traces (default: below ./runs).")
+    ] = None,
+    models: Annotated[Path | None, typer.Option(help="Another models.toml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Play recorded episodes in a fresh world. No model is called, except by --continue-with.
+
+    Without options: verify that the same cells give the same observations, decisions and outcome;
+    exits with 1 at a difference. With other settings of memory or gate: show what they would have
+    injected and stopped.
+    """
+    request = _Request(
+        traces=_traces(target),
+        overrides={
+            "memory": memory,
+            "gate": None if gate is None else gate is OnOff.ON,
+            "latch": latch,
+            "risk_stop": None if risk_stop is None else risk_stop is OnOff.ON,
+            "cards": cards,
+            "jit": jit,
+            "pre_tool": pre_tool,
+        },
+        profile=profile,
+        model=continue_with,
+        from_step=from_step,
+        models_file=models,
+        out=out or Path("runs") / f"replay-{time.strftime('%Y%m%d-%H%M%S')}",
+    )
+    if from_step is not None and continue_with is None:
+        raise UsageError("--from-step needs --continue-with MODEL.")
+    replays = asyncio.run(_replay_all(request))
+    _show(request, replays, as_json=as_json)
+    if request.mode == "verify" and not all(each.same for each in replays):
+        raise typer.Exit(DIFFERS)
+
+
+def _traces(target: str) -> tuple[TraceFile, ...]:
+    path = Path(target)
+    if path.is_dir():
+        found = tuple(read_trace(file) for file in sorted(path.rglob("episodes/*.jsonl")))
+        if not found:
+            raise UsageError(f"{path} holds no complete episode.")
+        return found
+    return (read_trace(find_trace(target)),)
+
+
+async def _replay_all(request: _Request) -> list[Replay]:
+    live = None
+    if request.model is not None:
+        models = Models(models_file=request.models_file, personas=persona_folders())
+        live = models.resolve(request.model)
+    replays: list[Replay] = []
+    by_dataset: dict[tuple[str, str], list[TraceFile]] = {}
+    for trace in request.traces:
+        task = trace.header.task
+        by_dataset.setdefault((task.benchmark, task.dataset), []).append(trace)
+    try:
+        for (bench, dataset), traces in by_dataset.items():
+            async with open_benchmark(bench, dataset) as benchmark:
+                replays += [
+                    await _replay_one(request, trace, benchmark, live) for trace in _tracked(traces)
+                ]
+    finally:
+        if live is not None:
+            await live.close()
+    return replays
+
+
+def _tracked(traces: list[TraceFile]) -> Iterable[TraceFile]:
+    if len(traces) == 1:
+        return traces
+    return track(traces, description="replaying", console=Console(stderr=True), transient=True)
+
+
+async def _replay_one(
+    request: _Request, trace: TraceFile, benchmark: Benchmark, live: ModelSource | None
+) -> Replay:
+    header = trace.header
+    settings = _settings(request, header.arm, header.task.benchmark)
+    bank = memory_bank(settings)
+    recorded = header.arm.get("memory")
+    if request.mode == "verify" and bank is not None and not str(recorded).endswith(bank.hash[:16]):
+        raise UsageError(
+            f"{settings.memory} is not the bank of this episode ({recorded}): it was edited."
+            " Name the bank with --memory to replay under another."
+        )
+    make = policy(settings, bank, await benchmark.catalogue())
+    gate, injector = make(header.task)
+    return await replay(
+        trace,
+        benchmark,
+        gate=gate,
+        injector=injector,
+        mode=request.mode,
+        arm={**header.arm, **settings.describe()},
+        to=request.out / str(header.arm.get("name", "arm")) / "episodes" / trace.path.name,
+        live=live.for_episode(header.task, header.seed) if live else None,
+        from_step=request.from_step,
+        masker=Masker(live.secrets() if live else ()),
+    )
+
+
+def _settings(request: _Request, arm: Mapping[str, Json], benchmark: str) -> MemorySettings:
+    """Return the recorded settings with the request's in their place."""
+    recorded = {
+        name: value
+        for name, value in arm.items()
+        if name in MemorySettings.model_fields and name not in OURS
+    }
+    recorded["memory"] = arm.get("memory_path") or "none"
+    given = {name: value for name, value in request.overrides.items() if value is not None}
+    base = {} if request.profile is not None else recorded
+    chosen = request.profile or str(arm.get("profile", "none"))
+    return settings_for(chosen, {**base, **given}, benchmark=benchmark)
+
+
+def _show(request: _Request, replays: list[Replay], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"episodes": [each.as_json() for each in replays]}))
+        return
+    console = Console()
+    if len(replays) == 1:
+        console.print(side_by_side(request.traces[0], read_trace(replays[0].trace)))
+    console.print(replays_table(replays))
+    for each in replays:
+        if each.first_difference is not None and request.mode == "verify":
+            text = f"{each.episode}: {each.first_difference}"
+            console.print(text, highlight=False, markup=False, soft_wrap=True)
+    console.print(f"New traces: {request.out}", highlight=False, markup=False, soft_wrap=True)
