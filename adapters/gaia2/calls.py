@@ -20,6 +20,8 @@ from runtime.contracts import CallResult, Json, Kind
 
 __all__ = ["Tools"]
 
+DEEPEST = 64
+"""Levels of lists and dicts in one call's arguments: far fewer than what validation can follow."""
 PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
@@ -65,6 +67,8 @@ class Tools:
         row = self.rows.get(function)
         if row is None or not isinstance(arguments, dict):
             return _refused(function, "AttributeError", f"There is no function {function}.")
+        if _too_deep(arguments):
+            return _refused(function, "ValueError", "the arguments are nested too deeply.")
         if problem := _problem(row, arguments):
             return _refused(function, "TypeError", problem)
         order = [item["name"] for item in row["parameters"]]
@@ -128,6 +132,13 @@ def _fits_one(value: object, option: str) -> bool:
     if isinstance(value, list) and re.fullmatch(r"\w+\]", inner):
         return all(_fits_one(item, inner[:-1]) for item in value)
     return True
+
+
+def _too_deep(value: object, room: int = DEEPEST) -> bool:
+    if room == 0:
+        return True
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_too_deep(item, room - 1) for item in items)
 
 
 def _refused(function: str, error: str, words: str) -> Unrouted:

@@ -18,6 +18,9 @@ __all__ = ["Apps", "Call", "Doc", "document"]
 Call = Callable[[str, dict[str, Any]], Any]
 """Sends `App.function` with its arguments to the parent; returns the answer or raises."""
 
+LARGEST_ARGUMENTS = 4 << 20
+"""Characters of one call's arguments: a quarter of what a frame may hold."""
+
 
 class Doc(TypedDict):
     """What a cell is told about one function."""
@@ -133,9 +136,13 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
 def _plain(signature: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments as JSON data: tuples become lists, anything else is refused by name."""
     plain: dict[str, Any] = {}
+    room = LARGEST_ARGUMENTS
     for name, value in arguments.items():
         try:
-            plain[name] = json.loads(json.dumps(value, allow_nan=False))
+            text = json.dumps(value, allow_nan=False)
+            if (room := room - len(text)) < 0:
+                raise NotAllowed(f"{signature}: the arguments are too long to send.")
+            plain[name] = json.loads(text)
         except (TypeError, ValueError, RecursionError):
             raise NotAllowed(
                 f"{signature}: {name} is a {type(value).__name__}. Arguments are text, numbers,"

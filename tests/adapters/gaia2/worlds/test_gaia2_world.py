@@ -2,73 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from gaia2_scenarios import EVE, START, write_scenarios
+from gaia2_scenarios import EVE, START
+from gaia2_worlds import BOOK, TELL, Opened, Recorder, StopWrites, run, small_setup, task
 
 from adapters.gaia2.benchmark import Gaia2
-from adapters.gaia2.episode import Gaia2World, think_time
-from adapters.gaia2.setup import Gaia2Setup
-from adapters.roots import Root
-from runtime.contracts import AllowGate, Decision, Gate, Kind, Limits, Observation, Task, ToolCall
+from adapters.gaia2.episode import think_time
+from runtime.contracts import AllowGate, Limits
 from runtime.errors import UnknownName, UsageError, WorldError
-
-BOOK = """
-lunch = apps.Calendar.add_calendar_event(title="Lunch", start_datetime="2024-11-06 12:00:00",
-    end_datetime="2024-11-06 13:00:00")
-apps.Emails.send_email(recipients=["eve@example.com"], subject="Lunch", content="Lunch at 12")
-"""
-TELL = "apps.AgentUserInterface.send_message_to_user(content={!r})"
-
-
-def small_setup(python: Path, folder: Path, *, scripted: bool = True) -> Gaia2Setup:
-    root = write_scenarios(folder / "root", scripted=scripted)
-    return Gaia2Setup(python=python, scratch=folder / "scratch", roots=(Root("path", root),))
-
-
-@pytest.fixture(scope="module")
-async def gaia2(
-    gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Gaia2]:
-    async with Gaia2(small_setup(gaia2_python, tmp_path_factory.mktemp("gaia2"))) as benchmark:
-        yield benchmark
-
-
-def task(gaia2: Gaia2, key: str) -> Task:
-    return next(item for item in gaia2.tasks("small") if item.id == f"small_{key}")
-
-
-class Opened:
-    """Opens worlds and closes them at the end of a test."""
-
-    def __init__(self, gaia2: Gaia2) -> None:
-        self.gaia2 = gaia2
-        self.worlds: list[Gaia2World] = []
-
-    async def __call__(self, key: str, gate: Gate | None = None, **options: Any) -> Gaia2World:
-        about = task(self.gaia2, key)
-        world = await self.gaia2.open(about, gate or AllowGate(), Limits(), **options)
-        self.worlds.append(world)
-        return world
-
-
-@pytest.fixture
-async def opened(gaia2: Gaia2) -> AsyncIterator[Opened]:
-    opener = Opened(gaia2)
-    yield opener
-    for world in opener.worlds:
-        await world.close()
-
-
-async def run(world: Gaia2World, *cells: str) -> Observation:
-    for cell in cells:
-        observation = await world.execute(cell)
-        assert observation.end.status == "finished", observation.text
-    return observation
-
 
 # verdicts
 
@@ -290,28 +234,6 @@ async def test_positional_arguments_reach_the_gate_by_name_with_the_worlds_time(
     assert first == START
     assert second is not None
     assert START < second < START + 1
-
-
-class Recorder(AllowGate):
-    """Allows everything and remembers it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls: list[ToolCall] = []
-
-    def decide(self, call: ToolCall) -> Decision:
-        self.calls.append(call)
-        return super().decide(call)
-
-
-class StopWrites(Recorder):
-    """Stops the first write."""
-
-    def decide(self, call: ToolCall) -> Decision:
-        super().decide(call)
-        if call.kind is Kind.WRITE:
-            return Decision(action="stop", reason="stopped", advisory={})
-        return Decision(action="allow", reason="read")
 
 
 async def test_a_stopped_write_changes_nothing_and_takes_no_time(opened: Opened) -> None:

@@ -1,0 +1,114 @@
+"""ARE's judge over a chat model of ours: what it asks, what its answers mean, how it fails."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+
+import pytest
+from gaia2_worlds import BOOK, TELL, run, small_setup, task
+
+from adapters.gaia2.benchmark import Gaia2
+from adapters.gaia2.judge import Judge
+from runtime.contracts import AllowGate, Json, Limits, Message, Reply, Task, Usage
+from runtime.errors import ModelError, WorldError
+
+
+class Answers:
+    """A model source whose one model answers as told."""
+
+    name = "judging-model"
+
+    def __init__(self, answer: Callable[[], str]) -> None:
+        self.answer = answer
+        self.questions: list[Sequence[Message]] = []
+
+    def describe(self) -> dict[str, Json]:
+        return {}
+
+    def secrets(self) -> tuple[str, ...]:
+        return ()
+
+    def for_episode(self, task: Task, seed: int) -> Answers:
+        return self
+
+    async def close(self) -> None:
+        pass
+
+    async def complete(self, messages: Sequence[Message]) -> Reply:
+        self.questions.append(messages)
+        return Reply(text=self.answer(), usage=Usage(input=10, output=2), cost_usd=0.5)
+
+
+def broken() -> str:
+    raise ModelError("the endpoint is dead")
+
+
+@pytest.fixture(scope="module")
+async def judged(
+    gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[tuple[Gaia2, Answers]]:
+    answers = Answers(broken)
+    setup = small_setup(gaia2_python, tmp_path_factory.mktemp("judged"), scripted=False)
+    async with Gaia2(setup, judge=answers) as gaia2:
+        yield gaia2, answers
+
+
+@pytest.mark.parametrize(
+    ("verdict", "passed"), [("[[Success]] [[True]]", True), ("[[Failure]] [[False]]", False)]
+)
+async def test_the_models_verdict_on_a_soft_argument_decides(
+    judged: tuple[Gaia2, Answers], verdict: str, passed: bool
+) -> None:
+    gaia2, answers = judged
+    answers.answer = lambda: verdict
+    answers.questions.clear()
+    world = await gaia2.open(task(gaia2, "search"), AllowGate(), Limits())
+    await run(world, TELL.format("The number on it is INV-44, I think."))
+    assert (await world.evaluate()).passed is passed
+    asked = [message.content for question in answers.questions for message in question]
+    assert any("INV-44, I think" in content for content in asked)
+    assert world.judge is not None
+    assert world.judge.questions == len(answers.questions)
+    assert world.judge.usage.input == 10 * len(answers.questions)
+    assert world.judge.cost_usd == 0.5 * len(answers.questions)
+    await world.close()
+
+
+async def test_equal_arguments_need_no_model(judged: tuple[Gaia2, Answers]) -> None:
+    gaia2, answers = judged
+    answers.answer = broken
+    world = await gaia2.open(task(gaia2, "search"), AllowGate(), Limits())
+    await run(world, TELL.format("INV-44"))
+    assert (await world.evaluate()).passed
+    await world.close()
+
+
+@pytest.mark.parametrize("answer", [broken, lambda: "  "])
+async def test_a_fault_of_the_judges_model_is_an_error_never_a_verdict(
+    judged: tuple[Gaia2, Answers], answer: Callable[[], str]
+) -> None:
+    gaia2, answers = judged
+    answers.answer = answer
+    last = await gaia2.open(task(gaia2, "search"), AllowGate(), Limits())
+    await run(last, TELL.format("It says INV-44"))
+    with pytest.raises(WorldError, match="judging-model"):
+        await last.evaluate()
+    await last.close()
+    early = await gaia2.open(task(gaia2, "execution"), AllowGate(), Limits())
+    await run(early, BOOK.replace("Lunch at 12", "We eat at twelve"))
+    with pytest.raises(WorldError, match="judging-model"):
+        await early.execute(TELL.format("Done"))
+    await early.close()
+
+
+async def test_an_unknown_price_makes_the_sum_unknown() -> None:
+    class Free(Answers):
+        async def complete(self, messages: Sequence[Message]) -> Reply:
+            return Reply(text="yes", cost_usd=None)
+
+    judge = Judge(Free(broken))
+    await judge.answer([{"role": "user", "content": "?"}])
+    await judge.answer([{"role": "tool", "content": "?"}])
+    assert judge.cost_usd is None
+    assert judge.questions == 2
