@@ -21,7 +21,10 @@ from runtime.contracts import Json
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Look into a bank of cards, search it, switch cards on and off, freeze it.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Look into a bank of cards, search it, switch cards on and off, freeze it.",
+)
 
 BankPath = Annotated[Path, typer.Argument(metavar="BANK", help="Folder of the bank.")]
 CardId = Annotated[str, typer.Argument(metavar="CARD", help="Id of the card, as `show` lists it.")]
