@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from injectors.bank import Bank
-from injectors.gate.advisory import AdvisoryWriter, Stop
+from injectors.gate.advisory import AdvisoryWriter, Stop, cards_in
 from injectors.gate.checklists import Checklists
 from injectors.gate.latch import CallKey, call_key
-from injectors.gate.memory import GateMemory
+from injectors.gate.memory import CardKinds, GateMemory
 from injectors.gate.observed import Observed
 from injectors.gate.record import Ledger, Write
 from injectors.gate.risks import RISKS, Detected, Risk, RiskLog, detect
@@ -24,6 +24,7 @@ from injectors.gate.settings import GateSettings
 from injectors.gate.situation import History, Situation
 from injectors.gate.texts import AdvisoryText, Cause
 from injectors.seen import SeenCards
+from injectors.tokens import count_tokens
 from runtime.catalogue import Catalogue
 from runtime.contracts import CallResult, CellEnd, Decision, Json, Kind, Task, ToolCall
 
@@ -76,6 +77,7 @@ class VerifyBeforeWrite:
         settings: GateSettings | None = None,
         bank: Bank | None = None,
         seen: SeenCards | None = None,
+        cards: CardKinds = "both",
         risks: Sequence[Risk] = RISKS,
         checklists: Mapping[str, Sequence[str]] | None = None,
         text: AdvisoryText | None = None,
@@ -94,9 +96,10 @@ class VerifyBeforeWrite:
         self._risk_log = RiskLog()
         self._verified = Verified()
         self._cell: Cell | None = None
+        self._shown: tuple[tuple[str, ...], int] = ((), 0)
         self._writer = AdvisoryWriter(
             catalogue,
-            GateMemory(bank, seen, task),
+            GateMemory(bank, seen, task, cards=cards),
             checklists=Checklists(checklists),
             text=text or AdvisoryText(),
             cap=self.settings.advisory_tokens,
@@ -134,8 +137,17 @@ class VerifyBeforeWrite:
     def end_cell(self, end: CellEnd) -> str:
         """Close the gate, and return the advisory or the ledger that the observation should add."""
         cell, self._cell = self._cell, None
-        if cell is None or not self.settings.on:
-            return ""
+        notes = self._closed(cell, end) if cell and self.settings.on else ""
+        cards = cards_in(cell.advisory) if cell and cell.advisory else ()
+        self._shown = (cards, count_tokens(notes) if notes else 0)
+        return notes
+
+    def take_shown_cards(self) -> tuple[tuple[str, ...], int]:
+        """Return, once, the cards that the last cell's notes wrote out, and the notes' tokens."""
+        shown, self._shown = self._shown, ((), 0)
+        return shown
+
+    def _closed(self, cell: Cell, end: CellEnd) -> str:
         stopped = cell.advisory is not None
         complete = end.status == "finished" and not stopped
         executed = self._ledger.executed

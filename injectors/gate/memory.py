@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from injectors.bank import Bank
 from injectors.cards import FunctionCard, SkillCard
 from injectors.seen import SeenCards
@@ -10,24 +12,32 @@ from runtime.contracts import Task, ToolCall
 
 __all__ = ["GateMemory"]
 
+CardKinds = Literal["function", "skill", "both"]
+
 
 class GateMemory:
     """Looks cards up for one episode and keeps count of what was shown."""
 
     def __init__(
-        self, bank: Bank | None = None, seen: SeenCards | None = None, task: Task | None = None
+        self,
+        bank: Bank | None = None,
+        seen: SeenCards | None = None,
+        task: Task | None = None,
+        *,
+        cards: CardKinds = "both",
     ) -> None:
         self.seen = seen or SeenCards()
         self._bank = bank
         self._scenario = task.scenario_id if task else None
         self._task_terms = frozenset(terms(task.instruction if task else ""))
         ability = task.ability if task else None
-        skills = bank.skills(ability) if bank else ()
+        self._functions = cards != "skill"
+        skills = bank.skills(ability) if bank and cards != "function" else ()
         self._skills = tuple(card for card in skills if self._may_show(card.card_id))
 
     def function(self, name: str) -> FunctionCard | None:
         """Return the card of a function."""
-        card = self._bank.function(name) if self._bank else None
+        card = self._bank.function(name) if self._bank and self._functions else None
         return card if card and self._may_show(card.card_id) else None
 
     def skill(self, call: ToolCall) -> SkillCard | None:

@@ -114,6 +114,35 @@ def test_a_card_shown_at_task_start_is_only_named() -> None:
     assert "Known mistake: Paying the namesake." in advisory["write_checklist"]
 
 
+def test_the_trace_learns_once_what_was_shown() -> None:
+    run = runner(bank=bank())
+    stopped(run)
+    cards, spent = run.gate.take_shown_cards()
+    assert cards == ("function::shop.pay", "skill::skill_abcdef")
+    assert spent == count_tokens(run.notes)
+    assert run.gate.take_shown_cards() == ((), 0)
+    stopped(run)
+    assert run.gate.take_shown_cards() == ((), 0)
+
+
+def test_cards_of_one_kind_only() -> None:
+    only_skills = stopped(runner(bank=bank(), cards="skill"))
+    assert only_skills["function_memory"]["status"] == "none"
+    assert "dynamic_skill_memory" in only_skills
+    only_functions = stopped(runner(bank=bank(), cards="function"))
+    assert only_functions["function_memory"]["status"] == "shown_now"
+    assert "dynamic_skill_memory" not in only_functions
+
+
+def test_a_card_built_from_the_running_scenario_is_not_shown() -> None:
+    own = bank()
+    placed = own.cards[SKILL.card_id].model_copy(
+        update={"provenance": {"generator_ids": [TASK.scenario_id]}}
+    )
+    barred = own.model_copy(update={"cards": {**own.cards, SKILL.card_id: placed}})
+    assert "dynamic_skill_memory" not in stopped(runner(bank=barred))
+
+
 def test_without_a_bank_there_is_no_memory() -> None:
     advisory = stopped(runner())
     assert advisory["function_memory"] == {"status": "none", "card_id": None}
