@@ -126,9 +126,9 @@ class _Client:
     def __init__(self, calls: Wire, control: Wire) -> None:
         self._calls, self._control = calls, control
         self._number = 0
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._replies: dict[int, Frame] = {}
         self._order: list[str] = []
-        self._url = ""
         self.cell = 0
         self.printed: str | None = None
 
@@ -139,10 +139,10 @@ class _Client:
         once; for others only the order of the keys is kept, which the log repeats.
         """
         self._order = [str(key) for key in data] if isinstance(data, Mapping) else []
-        self._url = str(url)
-        sent = self._url.startswith("/") or "://" in self._url
+        url = str(url)
+        sent = url.startswith("/") or "://" in url
         if not sent or (data and not isinstance(data, dict)):
-            self._exchange({"op": "note", "method": method.upper(), "url": self._url, "data": data})
+            self._exchange({"op": "note", "method": method.upper(), "url": url, "data": data})
 
     def request(
         self,
@@ -172,20 +172,25 @@ class _Client:
                 "data": data,
                 "auth": auth,
                 "order": self._order,
-                "logged_url": self._url,
             }
         )
         return _response(reply)
 
     def _exchange(self, frame: Frame) -> Frame:
-        """One exchange at a time, and no timer may cut it in two."""
+        """One thread's exchange at a time, and no timer may cut it in two.
+
+        Within a thread, a finalizer that runs in the midst of an exchange may make its own.
+        """
         with self._lock:
             held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
             try:
                 self._number += 1
-                self._calls.send(frame | {"n": self._number}, default=str)
-                while (reply := self._calls.recv()).get("n") != self._number:
-                    continue
+                number = self._number
+                self._calls.send(frame | {"n": number}, default=str)
+                while number not in self._replies:
+                    reply = self._calls.recv()
+                    self._replies[reply["n"]] = reply
+                reply = self._replies.pop(number)
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
         if "stop" in reply:
@@ -243,7 +248,10 @@ def _exception(module: str, name: str, text: str) -> Exception:
     """Rebuild an exception that the engine's server raised."""
     known = getattr(builtins, name, None) if module == "builtins" else None
     if isinstance(known, type) and issubclass(known, Exception) and known is not KeyError:
-        return known(text)
+        try:
+            return known(text)
+        except TypeError:
+            pass  # one that wants more than a text, such as UnicodeEncodeError
     names = {"__module__": module, "__qualname__": name, "__str__": lambda self: self.args[0]}
     stand_in: type[Exception] = type(name, (Exception,), names)  # KeyError would quote its text
     return stand_in(text)

@@ -6,6 +6,8 @@ Runs in AppWorld's interpreter, for tests and benches only. It has no boundary.
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterable
+from typing import Any
 
 from adapters.appworld.world import open_engine, verdict
 from runtime.bridge.wire import Frame, Wire
@@ -13,10 +15,10 @@ from runtime.bridge.wire import Frame, Wire
 __all__ = ["main"]
 
 
-def main(sockets: list[int], params: Frame) -> None:
+def main(managers: Iterable[Any], sockets: list[int], params: Frame) -> None:
     """Open the task and serve `run`, `state` and `evaluate`."""
     wire = Wire(socket.socket(fileno=sockets[0]))
-    engine = open_engine(params)
+    engine = open_engine(managers, params)
     wire.send({"ok": {}})
     while True:
         frame = wire.recv()

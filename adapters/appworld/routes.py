@@ -216,7 +216,7 @@ def _account(auth: str | None) -> str | None:
         subject = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["sub"]
     except (IndexError, KeyError, TypeError, ValueError, binascii.Error, RecursionError):
         return "unreadable token " + hashlib.sha256(auth.encode("utf-8", "replace")).hexdigest()[:8]
-    return str(subject)[:200]
+    return str(subject)[:200].encode("utf-8", "replace").decode()
 
 
 def _message(text: str) -> str:

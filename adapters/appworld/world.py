@@ -6,10 +6,10 @@ own log of them, saves once at the end and evaluates.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import secrets
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,13 @@ __all__ = ["main", "open_engine"]
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
-def main(sockets: list[int], params: Frame) -> None:
-    """Open the task and serve the parent until it closes the channel."""
+def main(managers: Iterable[Any], sockets: list[int], params: Frame) -> None:
+    """Open the task and serve the parent until it closes the channel.
+
+    `managers`: the engine's log-in managers, which sign access tokens.
+    """
     wire = Wire(socket.socket(fileno=sockets[0]))
-    world = _World(params)
+    world = _World(open_engine(managers, params), read_only=bool(params["read_only"]))
     wire.send({"ok": {}})
     while True:
         frame = wire.recv()
@@ -35,39 +38,28 @@ def main(sockets: list[int], params: Frame) -> None:
         wire.send(reply)
 
 
-def open_engine(params: Frame, **options: Any) -> Any:
+def open_engine(managers: Iterable[Any], params: Frame) -> Any:
     """Open the engine on a task with its outputs below `params["outputs"]`."""
     from appworld import AppWorld
     from appworld.common.path_store import PathStore
+    from fastapi_login.secrets import to_secret
 
     outputs = params["outputs"]
     PathStore.experiment_outputs = property(lambda _self: outputs)
-    _use_secret(params["token_secret"] or secrets.token_hex(16))
+    secret = params["token_secret"] or secrets.token_hex(16)
+    for manager in managers:  # the engine's own secret is one constant for all worlds
+        manager.secret = to_secret({"algorithms": manager.algorithm, "secret": secret.encode()})
     return AppWorld(
         task_id=params["task"],
         experiment_name=params["experiment"],
         timeout_seconds=params["cell_s"],
         random_seed=params["seed"],
-        **options,
     )
 
 
-def _use_secret(secret: str) -> None:
-    """Sign access tokens with this world's own secret: the engine's is one constant for all."""
-    from appworld.apps.api_lib import LogInOutManager
-    from fastapi_login.secrets import to_secret
-
-    gc.unfreeze()
-    for thing in gc.get_objects():
-        if isinstance(thing, LogInOutManager):
-            thing.secret = to_secret({"algorithms": thing.algorithm, "secret": secret.encode()})
-    gc.freeze()
-
-
 class _World:
-    def __init__(self, params: Frame) -> None:
-        self._read_only = bool(params["read_only"])
-        self._engine = open_engine(params)
+    def __init__(self, engine: Any, *, read_only: bool) -> None:
+        self._engine, self._read_only = engine, read_only
         self._client = self._engine.requester.client
         self._tracker = self._engine.requester.request_tracker
         self._tracker.max_num_requests = None  # the parent counts, and refuses in its own words

@@ -6,9 +6,11 @@ can read no file any more. Nothing is opened, and the process keeps one thread.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 import zoneinfo
+from functools import partial
 from typing import Any
 
 from adapters.appworld import cell, plain, world
@@ -34,7 +36,12 @@ appworld.apps.supervisor.constants
 def main(arguments: list[str]) -> None:
     """Warm up and serve. The first argument is the control socket's descriptor."""
     zones = _warm()
-    roles = {"world": world.main, "cell": cell.main, "plain": plain.main}
+    managers = _login_managers()
+    roles: dict[str, zygote.Role] = {
+        "cell": cell.main,
+        "world": partial(world.main, managers),
+        "plain": partial(plain.main, managers),
+    }
     ready = {"functions": _functions(), "version": _version(), "zones": len(zones)}
     zygote.serve(int(arguments[0]), roles, ready)
 
@@ -80,6 +87,13 @@ def _zones(pendulum: Any) -> list[object]:
     for name in sorted(zoneinfo.available_timezones()):
         zones += [pendulum.timezone(name), zoneinfo.ZoneInfo(name)]
     return zones
+
+
+def _login_managers() -> list[Any]:
+    """Find them here, once: a child that walks all objects would copy the memory they are in."""
+    from appworld.apps.api_lib import LogInOutManager
+
+    return [thing for thing in gc.get_objects() if isinstance(thing, LogInOutManager)]
 
 
 def _version() -> str:

@@ -23,6 +23,7 @@ __all__ = ["CellProcess", "CellRun"]
 
 LEFT_OVER_FRAMES = 64
 """Requests of left-over threads that are answered (refused) before a cell; more end the process."""
+RESTARTED = "The interpreter was restarted: all variables are lost."
 
 Answer = Callable[[Frame], Awaitable[Frame]]
 """Answers one request of agent code."""
@@ -48,6 +49,7 @@ class CellProcess:
         self._grace_s = grace_s
         self._child: Child | None = None
         self._number = 0
+        self._lost = ""
         self.lockdown: dict[str, str] = {}
 
     async def open(self) -> None:
@@ -73,17 +75,26 @@ class CellProcess:
             await child.end()
 
     async def refuse_left_overs(self, answer: Answer) -> None:
-        """Answer what left-over threads had asked for before they were frozen."""
+        """Answer what left-over threads had asked for before they were frozen; drop the rest.
+
+        A process that died meanwhile, or left too much, is replaced. The next cell is told.
+        """
         child = self._opened()
+        control, calls = child.channels
         try:
             for _ in range(LEFT_OVER_FRAMES):
-                frame = child.channels[1].recv_waiting()
-                if frame is None:
+                if control.recv_waiting() is not None:
+                    continue  # no cell is running, so it is forged
+                if (frame := calls.recv_waiting()) is None:
                     return
                 async with asyncio.timeout(1.0):
-                    await child.channels[1].send(await answer(frame) | {"n": frame.get("n")})
-        except (Closed, BadFrame, TimeoutError):
-            pass
+                    await calls.send(await answer(frame) | {"n": frame.get("n")})
+            detail = "Code left over by an earlier cell kept on asking."
+        except TimeoutError:
+            detail = "Code left over by an earlier cell kept on asking."
+        except (Closed, BadFrame) as error:
+            detail = await self._cause(child, error)
+        self._lost = f"{detail} {RESTARTED}\n"
         await self._restart()
 
     async def run(
@@ -94,18 +105,26 @@ class CellProcess:
         `stopped` tells whether a request was answered with a stop: then the cell has only a short
         grace to end, and must not leave threads behind.
         """
+        run = await self._run(source, answer, stopped, seconds)
+        lost, self._lost = self._lost, ""
+        return run.model_copy(update={"text": lost + run.text, "restarted": True}) if lost else run
+
+    async def _run(
+        self, source: str, answer: Answer, stopped: Callable[[], bool], seconds: float
+    ) -> CellRun:
         clock = _Clock(seconds)
         child = self._opened()
+        control, calls = child.channels
         self._number += 1
         printed = ""
         try:
-            await child.channels[0].send({"op": "run", "id": self._number, "source": source})
-            child.signal(signal.SIGCONT)
+            child.signal(signal.SIGCONT)  # first: a frozen process reads no long source
+            await clock.bound(control.send({"op": "run", "id": self._number, "source": source}))
             while True:
                 kind, frame = await self._next(child, clock)
                 if kind == "call":
                     reply = await clock.paused(answer(frame))
-                    await child.channels[1].send(reply | {"n": frame.get("n")})
+                    await clock.bound(calls.send(reply | {"n": frame.get("n")}))
                     if stopped():
                         clock.at_most(self._grace_s)
                 elif frame.get("id") != self._number:
@@ -128,10 +147,10 @@ class CellProcess:
         control, calls = child.channels
         while True:
             left = clock.left()
-            if (frame := calls.recv_waiting()) is not None:
-                return "call", frame
-            if (frame := control.recv_waiting()) is not None:
-                return "control", frame
+            for kind, channel in (("call", calls), ("control", control)):
+                if (frame := channel.recv_waiting()) is not None:
+                    await asyncio.sleep(0)  # a flood of frames leaves room for other episodes
+                    return kind, frame
             await readable((calls, control), left)
 
     async def _done(self, child: Child, frame: Frame, *, stopped: bool) -> CellRun:
@@ -144,7 +163,7 @@ class CellProcess:
 
     async def _killed(self, printed: str, status: str, detail: str) -> CellRun:
         await self._restart()
-        words = f"{detail} The interpreter was restarted: all variables are lost."
+        words = f"{detail} {RESTARTED}"
         if status == "timeout" or not printed:
             words = f"Execution failed. Traceback:\n{words}"
         text = f"{printed.rstrip()}\n{words}" if printed.strip() else words
@@ -156,8 +175,7 @@ class CellProcess:
             return f"The Python process was ended: it sent {error} to the harness."
         code = await child.end()
         if code < 0:
-            name = signal.Signals(-code).name
-            return f"The Python process was ended by {name}."
+            return f"The Python process was ended by {signal.Signals(-code).name}."
         return f"The Python process ended with exit code {code}."
 
     async def _restart(self) -> None:
@@ -184,6 +202,11 @@ class _Clock:
 
     def at_most(self, seconds: float) -> None:
         self._deadline = min(self._deadline, time.monotonic() + seconds)
+
+    async def bound(self, step: Awaitable[None]) -> None:
+        """Await a step that must end within the time left. Raises `TimeoutError`."""
+        async with asyncio.timeout(self._deadline - time.monotonic()):
+            await step
 
     async def paused(self, answer: Awaitable[Frame]) -> Frame:
         begun = time.monotonic()

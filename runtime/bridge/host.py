@@ -9,9 +9,9 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from runtime.bridge import child as bootstrap
 from runtime.bridge.channel import Channel
@@ -19,6 +19,8 @@ from runtime.bridge.wire import BadFrame, Closed, Frame
 from runtime.errors import NotReady, WorldError
 
 __all__ = ["Child", "Host"]
+
+_T = TypeVar("_T")
 
 
 class Child:
@@ -29,12 +31,19 @@ class Child:
         self.channels = channels
         self._host = host
         self._status: int | None = None
+        # where there are such handles, a signal can never reach a stranger who got the same id
+        # after the warm process, which keeps ids from being reused, had died itself
+        self._handle = _handle(pid)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal. The process id stays the child's own until `end` has reaped it."""
-        if self._status is None:
-            with contextlib.suppress(ProcessLookupError):
+        """Send a signal. Does nothing once the child has ended."""
+        if self._status is not None or self._handle is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            if self._handle == _NO_HANDLES:
                 os.kill(self.pid, number)
+            else:
+                signal.pidfd_send_signal(self._handle, number)
 
     def threads(self) -> int:
         """Count its threads as the kernel does (Linux; 1 elsewhere)."""
@@ -51,8 +60,29 @@ class Child:
             self.signal(signal.SIGKILL)
             for channel in self.channels:
                 channel.close()
-            self._status = await self._host.reap(self.pid)
+            status = await self._host.reap(self.pid)
+            if self._status is None:
+                self._status = status
+                self._close_handle()
         return self._status
+
+    def _close_handle(self) -> None:
+        if self._handle is not None and self._handle != _NO_HANDLES:
+            os.close(self._handle)
+        self._handle = None
+
+
+_NO_HANDLES = -1
+
+
+def _handle(pid: int) -> int | None:
+    """Return a handle on a process, None if it is gone, or `_NO_HANDLES` without such a thing."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    except (AttributeError, OSError):
+        return _NO_HANDLES
 
 
 class Host:
@@ -93,26 +123,53 @@ class Host:
             return await self._started()
 
     async def spawn(self, role: str, params: Mapping[str, Any], channels: int = 1) -> Child:
-        """Fork a child. Raises `WorldError` if the zygote does not answer."""
-        async with self._lock:
-            await self._started()
-            pairs = [socket.socketpair() for _ in range(channels)]
-            try:
-                reply = await self._command_with(
-                    {"op": "spawn", "role": role, "params": dict(params)},
-                    [theirs.fileno() for _, theirs in pairs],
-                )
-            except WorldError:
-                for ours, _ in pairs:
-                    ours.close()
-                raise
-            finally:
-                for _, theirs in pairs:
-                    theirs.close()
-        return Child(self, reply["pid"], tuple(Channel(ours) for ours, _ in pairs))
+        """Fork a child. Raises `WorldError` if that fails, `NotReady` as `start` does.
+
+        A zygote that has died is started again, once.
+        """
+        await self.start()
+        command = {"op": "spawn", "role": role, "params": dict(params)}
+        spawning = asyncio.create_task(self._spawn(command, channels))
+        try:
+            return await asyncio.shield(spawning)
+        except asyncio.CancelledError:
+            with contextlib.suppress(WorldError, NotReady):
+                await (await spawning).end()
+            raise
 
     async def reap(self, pid: int) -> int:
         """Wait for a killed child to be gone. 0 if the zygote is gone too."""
+        return await _whole(self._reap(pid))
+
+    async def close(self) -> None:
+        """End the zygote; its children die with it."""
+        async with self._lock:
+            await self._stop()
+
+    async def _spawn(self, command: Frame, channels: int) -> Child:
+        async with self._lock:
+            try:
+                return await self._fork(command, channels)
+            except WorldError:
+                if self._process is not None:
+                    raise
+            await self._started()
+            return await self._fork(command, channels)
+
+    async def _fork(self, command: Frame, channels: int) -> Child:
+        pairs = [socket.socketpair() for _ in range(channels)]
+        try:
+            reply = await self._command_with(command, [theirs.fileno() for _, theirs in pairs])
+        except WorldError:
+            for ours, _ in pairs:
+                ours.close()
+            raise
+        finally:
+            for _, theirs in pairs:
+                theirs.close()
+        return Child(self, reply["pid"], tuple(Channel(ours) for ours, _ in pairs))
+
+    async def _reap(self, pid: int) -> int:
         async with self._lock:
             if self._control is None:
                 return 0
@@ -120,11 +177,6 @@ class Host:
                 return int((await self._command_with({"op": "reap", "pid": pid}, []))["status"])
             except WorldError:
                 return 0
-
-    async def close(self) -> None:
-        """End the zygote; its children die with it."""
-        async with self._lock:
-            await self._stop()
 
     async def _started(self) -> Frame:
         if self._process is not None and self._process.returncode is None:
@@ -158,6 +210,9 @@ class Host:
                 f" ({type(error).__name__}). It said: {words or 'nothing'}."
                 " Run `contramem doctor`."
             ) from None
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
         return self._ready
 
     async def _command_with(self, command: Frame, sockets: list[int]) -> Frame:
@@ -170,13 +225,16 @@ class Host:
                 else:
                     self._sock.send(b"c")
                 await self._control.send(command)
-                return await self._control.recv()
+                reply = await self._control.recv()
         except (OSError, Closed, BadFrame, TimeoutError) as error:
             words = self._last_words()
             await self._stop()
             raise WorldError(
                 f"The warm process ended ({type(error).__name__}). It said: {words or 'nothing'}."
             ) from None
+        if "error" in reply:
+            raise WorldError(f"The warm process could not {command['op']}: {reply['error']}")
+        return reply
 
     async def _stop(self) -> None:
         process, self._process = self._process, None
@@ -197,3 +255,8 @@ class Host:
         size = self._words.seek(0, os.SEEK_END)
         self._words.seek(max(0, size - 600))
         return self._words.read().decode("utf-8", "replace").strip()
+
+
+async def _whole(exchange: Coroutine[Any, Any, _T]) -> _T:
+    """Finish an exchange even when its caller is cancelled: half a one would garble the next."""
+    return await asyncio.shield(asyncio.create_task(exchange))

@@ -8,6 +8,7 @@ agent code that shares a process with one end may replace `json.dumps` or `struc
 from __future__ import annotations
 
 import json
+import re
 import socket
 import struct
 from collections.abc import Callable
@@ -18,7 +19,11 @@ __all__ = ["LARGEST", "BadFrame", "Closed", "Frame", "Wire", "decode", "encode"]
 Frame = dict[str, Any]
 LARGEST = 16 << 20
 """Bytes in one frame. A page of results is kilobytes; a cell's output is cut at 1 MiB."""
+DEEPEST = 100
+"""Nesting in one frame. Deeper ones would break those who walk over them later."""
 HEADER = struct.Struct("=I")
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]|[\]}]')
 
 
 class Closed(Exception):
@@ -45,12 +50,14 @@ def decode(
     buffer: bytearray,
     largest: int = LARGEST,
     *,
-    _loads: Callable[[bytes], Any] = json.loads,
+    _loads: Callable[[str], Any] = json.loads,
+    _dumps: Callable[..., str] = json.dumps,
     _unpack: Callable[..., tuple[int]] = HEADER.unpack_from,
 ) -> Frame | None:
     """Take one whole frame off the front of `buffer`, or return None if there is none yet.
 
-    Raises `BadFrame` for one that is too long, no JSON, too deep, or no object.
+    Lone surrogates, which no file or database takes, become "?". Raises `BadFrame` for a frame
+    that is too long, no JSON, too deep, or no object.
     """
     if len(buffer) < HEADER.size:
         return None
@@ -60,15 +67,33 @@ def decode(
     end = HEADER.size + length
     if len(buffer) < end:
         return None
-    body = bytes(buffer[HEADER.size : end])
+    body = buffer[HEADER.size : end].decode("utf-8", "replace")
     del buffer[:end]
+    if body.count("[") + body.count("{") > DEEPEST and _depth(body) > DEEPEST:
+        raise BadFrame(f"JSON nested deeper than {DEEPEST}")
     try:
         frame = _loads(body)
+        if _SURROGATE.search(body):
+            plain = _dumps(frame, ensure_ascii=False).encode("utf-8", "replace")
+            frame = _loads(plain.decode())
     except (ValueError, RecursionError) as error:
         raise BadFrame(f"not JSON ({type(error).__name__})") from None
     if not isinstance(frame, dict):
         raise BadFrame("not an object")
     return frame
+
+
+def _depth(body: str) -> int:
+    """Return how deep brackets nest outside of strings."""
+    depth = deepest = 0
+    for found in _BRACKETS.finditer(body):
+        token = found.group()
+        if token in {"[", "{"}:
+            depth += 1
+            deepest = max(deepest, depth)
+        elif token in {"]", "}"}:
+            depth -= 1
+    return deepest
 
 
 class Wire:

@@ -92,6 +92,8 @@ class SplitWorld:
     ) -> None:
         self._cell, self._world, self._wiring = cell, world, wiring
         self._gate, self._limits, self._exchange_s = gate, limits, exchange_s
+        self._exchange = asyncio.Lock()
+        self._owed = 0
         self._io: list[dict[str, str]] = []
         self._calls = 0
         self._cell_number = 0
@@ -146,9 +148,8 @@ class SplitWorld:
     async def ask(self, frame: Frame) -> Frame:
         """Exchange one frame with the world process. Raises `WorldError`."""
         try:
-            async with asyncio.timeout(self._exchange_s):
-                await self._world.channels[0].send(frame)
-                reply = await self._world.channels[0].recv()
+            async with self._exchange, asyncio.timeout(self._exchange_s):
+                reply = await self._exchanged(frame)
         except TimeoutError:
             raise WorldError(
                 f"The world did not answer {frame['op']!r} within {self._exchange_s:g} s."
@@ -158,6 +159,20 @@ class SplitWorld:
         if "error" in reply:
             raise WorldError(f"The world failed on {frame['op']!r}: {reply['error']}")
         return reply
+
+    async def _exchanged(self, frame: Frame) -> Frame:
+        channel = self._world.channels[0]
+        try:
+            await channel.send(frame)
+        except asyncio.CancelledError:
+            channel.close()  # half a frame would garble every later one
+            raise
+        self._owed += 1
+        while True:  # a caller that was cancelled has left its reply behind
+            reply = await channel.recv()
+            self._owed -= 1
+            if not self._owed:
+                return reply
 
     def _stopped(self) -> bool:
         return self._run.stopped

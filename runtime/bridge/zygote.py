@@ -53,18 +53,21 @@ def serve(control: int, roles: Mapping[str, Role], ready: Mapping[str, Any]) -> 
             os._exit(0)
         command = wire.recv()
         if command["op"] == "spawn":
-            wire.send({"pid": _spawn(roles[command["role"]], sockets, command["params"], sock)})
+            wire.send(_spawn(roles[command["role"]], sockets, command["params"], sock))
         elif command["op"] == "reap":
             wire.send({"status": _reap(command["pid"])})
         for number in sockets:
             os.close(number)
 
 
-def _spawn(role: Role, sockets: list[int], params: Frame, control: socket.socket) -> int:
+def _spawn(role: Role, sockets: list[int], params: Frame, control: socket.socket) -> Frame:
     parent = os.getpid()
-    pid = os.fork()
+    try:
+        pid = os.fork()
+    except OSError as error:
+        return {"error": str(error)}
     if pid:
-        return pid
+        return {"pid": pid}
     code = 1
     try:
         die_with_parent()
