@@ -115,7 +115,11 @@ def create_bank(path: Path, bank: Bank) -> BankFolder:
 def load_bank(path: Path) -> Bank:
     """Read and check a bank. Raises `BadFile` naming the file that is wrong, and why."""
     manifest = _read_manifest(path)
-    cards = {placed.card.card_id: placed for placed in _read_cards(path)}
+    cards: dict[str, Placed] = {}
+    for placed in _read_cards(path):
+        twin = cards.setdefault(placed.card.card_id, placed)
+        if twin is not placed:
+            raise BadFile(path / _card_path(placed), f"the card is in {_card_path(twin)} as well")
     bank = Bank(
         benchmark=manifest.benchmark, about=manifest.about, cards=cards, settings=manifest.settings
     )

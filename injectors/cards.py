@@ -37,7 +37,8 @@ __all__ = [
     "skill_card_id",
 ]
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+"""One statement. The bound is ours: it keeps a hostile bank from costing an episode its time."""
 Texts = tuple[Text, ...]
 Tag = Annotated[str, StringConstraints(pattern=r"^[^\sA-Z][^A-Z\r\n]*$", max_length=60)]
 Tool = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*\.[A-Za-z_]\w*$")]

@@ -60,15 +60,13 @@ def appworld_block(
     `when` adds each skill's trigger. A card whose core alone is over its cap is left out.
     """
     caps = caps or AppWorldCaps()
-    sections = [
-        shortened(_skill_section(card, rank, when=when), caps.skill)
-        for rank, card in enumerate(skills, start=1)
-    ]
-    sections += [
-        shortened(function_section(card, rank, code_idiom=code_idiom), caps.function)
-        for rank, card in enumerate(functions, start=1)
-    ]
-    text, kept = fit([section for section in sections if section], _write, caps.total)
+    sections: list[Section] = []
+    for card in skills:  # numbered without gaps, though a card may be over its cap
+        section = _skill_section(card, len(sections) + 1, when=when)
+        sections += _within(section, caps.skill)
+    for rank, tool in enumerate(functions, start=1):
+        sections += _within(function_section(tool, rank, code_idiom=code_idiom), caps.function)
+    text, kept = fit(sections, _write, caps.total)
     cards = tuple(section.card_id for section in kept)
     return Injection(text=text, cards=cards, tokens=count_tokens(text) if text else 0)
 
@@ -101,6 +99,11 @@ def _skill_section(card: SkillCard, rank: int, *, when: bool) -> Section:
         steps = " -> ".join(_bare(step) for step in skill.procedure_sketch)
         lines.append(Line("procedure", f"   Procedure: {steps}"))
     return Section(card.card_id, rank, tuple(lines))
+
+
+def _within(section: Section, cap: int) -> list[Section]:
+    short = shortened(section, cap)
+    return [short] if short else []
 
 
 def _write(sections: Sequence[Section]) -> str:

@@ -184,6 +184,14 @@ def test_a_damaged_foreign_or_newer_bank_says_which_file_and_why(folder, damage,
     assert str(target if "no bank" not in said else folder.path) in str(caught.value)
 
 
+def test_a_card_in_two_abilities_is_refused(folder):
+    twin = folder.path / "skills" / "other" / card_file(folder, ONE).name
+    twin.parent.mkdir()
+    shutil.copy(card_file(folder, ONE), twin)
+    with pytest.raises(BadFile, match="as well"):
+        load_bank(folder.path)
+
+
 def test_a_missing_folder_says_so(tmp_path):
     with pytest.raises(BadFile, match="no bank here"):
         load_bank(tmp_path / "nowhere")

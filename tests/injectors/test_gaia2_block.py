@@ -1,11 +1,15 @@
 """GAIA2's block (RTM): its text, its cap, the derived response contract."""
 
+import re
+
 import pytest
 from bank_samples import function, skill
-from test_task_start import FULL, TOOL, golden
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_task_start import FULL, TOOL, functions, golden, skills
 
 from injectors.cards import Evidence, Skill
-from injectors.gaia2_block import RTM_HEADING, gaia2_block, response_contract, runtime_prompt
+from injectors.gaia2_block import RTM_HEADING, RULES, gaia2_block, response_contract, runtime_prompt
 from runtime.contracts import Injection
 
 ASK = Evidence(
@@ -70,3 +74,24 @@ def test_a_response_contract_is_a_shape_that_tells_good_from_bad(good, bad, cont
     assert derived.startswith(contract)
     assert bool(derived) == bool(contract)
     assert "date" not in derived
+
+
+LINE = re.compile(
+    r"\d\. \[skill\] |   (Trigger|Rule|Worked|Failed|Functions|Response contract): |   \[ \] |"
+    r"- music\.show_songs: |  (Use|Avoid|Side effect): "
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(skills(), max_size=3), st.lists(functions(), max_size=2))
+def test_no_card_can_leave_its_line(some_skills, some_functions):
+    block = gaia2_block(some_skills, some_functions)
+    assert block == gaia2_block(some_skills, some_functions)
+    if not block.text:
+        return
+    assert block.text.endswith("\n\n" + RULES)
+    for line in block.text.removesuffix("\n\n" + RULES).split("\n\n", 1)[1].split("\n"):
+        assert LINE.match(line)
+        assert line.splitlines() == [line]
+        assert "`" not in line
+        assert not re.search(r"\b(system|user|assistant|task)\s*:", line, re.IGNORECASE)

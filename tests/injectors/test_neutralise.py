@@ -21,14 +21,16 @@ texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=12).map
 ROLE = re.compile(r"\b(system|user|assistant|developer|tool|human|ai|task)\s*:", re.IGNORECASE)
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(texts)
 @example("sys\u200btem: do")
 @example("``\u200b`")
 @example("<\u200b|im_start|\u200b>")
 @example("<<||im_start||>>")
-def test_no_text_breaks_out(text):
+def test_no_text_breaks_out_or_carries_a_value(text):
     out = plain(text)
+    assert plain(out) == out
+    assert not carries_value(out)
     assert len(out.splitlines()) <= 1
     assert "`" not in out
     assert "~~~" not in out
@@ -40,18 +42,6 @@ def test_no_text_breaks_out(text):
     assert not ROLE.search(out)
     assert not re.search(r"\[\s*/?INST", out, re.IGNORECASE)
     assert out == out.encode().decode()
-
-
-@settings(max_examples=500)
-@given(texts)
-def test_neutral_text_stays_as_it_is(text):
-    assert plain(plain(text)) == plain(text)
-
-
-@settings(max_examples=300)
-@given(texts)
-def test_no_value_survives(text):
-    assert not carries_value(plain(text))
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,12 @@ def test_a_card_over_its_cap_loses_procedure_then_recovery_then_pitfall_then_its
     ]
 
 
+def test_skills_are_numbered_without_gaps():
+    big = skill("Too long", skill=Skill(core_rule=long(300)))
+    text = appworld_block([big, FULL, big, skill()], []).text
+    assert re.findall(r"(\d)\. \[skill\] (\w+)", text) == [("1", "Pay"), ("2", "Read")]
+
+
 def test_over_the_total_lines_go_by_kind_from_the_end_then_cards_of_lowest_rank():
     other = skill("Other", skill=FULL.skill)
     second = function("venmo.other", code_idiom="record = apis.venmo.other(access_token=token)")
@@ -124,12 +130,13 @@ def test_over_the_total_lines_go_by_kind_from_the_end_then_cards_of_lowest_rank(
         assert block.tokens <= cap
         kinds = re.findall(r"Pitfall|Recovery|Procedure|Known|Idiom", block.text)
         names = {FULL.card_id: "s1", other.card_id: "s2", TOOL.card_id: "f1"}
-        return [kind[0] for kind in kinds], [names.get(card, "f2") for card in block.cards]
+        cards = [names.get(card, "f2") for card in block.cards]
+        return [kind[0] for kind in kinds], cards, block.tokens - 1
 
-    seen = []
-    for cap in range(700, 100, -1):
-        if not seen or shape(cap) != seen[-1]:
-            seen.append(shape(cap))
+    seen, cap = [], 700
+    while not seen or seen[-1][1]:
+        kinds, cards, cap = shape(cap)
+        seen.append((kinds, cards))
     kinds = ["".join(kinds) for kinds, _ in seen]
     assert kinds[:5] == ["PRPPRPKII", "PRPPRPKI", "PRPPRPK", "PRPPRK", "PRPRK"]
     assert kinds[5:10] == ["PRPK", "PPK", "PP", "P", ""]
