@@ -82,7 +82,7 @@ LINE = re.compile(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(skills(), max_size=3), st.lists(functions(), max_size=2))
 def test_no_card_can_leave_its_line(some_skills, some_functions):
     block = gaia2_block(some_skills, some_functions)

@@ -183,7 +183,7 @@ LINE = re.compile(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(skills(), max_size=3), st.lists(functions(), max_size=2), st.booleans())
 def test_no_card_can_leave_its_line(some_skills, some_functions, when):
     block = appworld_block(some_skills, some_functions, when=when)
