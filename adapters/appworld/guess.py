@@ -83,11 +83,14 @@ def _score(method: str, path: str, name: str) -> float:
     in_path = {_single(word) for segment in plain for word in segment.split("_")}
     verb, _, rest = name.partition("_")
     words = {_single(word) for word in name.split("_")}
+    undoes = method == "delete" and verb.startswith("un")
+    if undoes:  # `unlike_song` is DELETE on `.../like`
+        words = (words - {verb}) | {verb[2:]}
     common = in_path & words
     if not common:
         return 0.0
     likeness = 2 * len(common) / (len(in_path) + len(words))
-    fits = verb in VERBS.get(method, ()) or (method == "delete" and verb.startswith("un"))
+    fits = undoes or verb in VERBS.get(method, ())
     wrong = not fits and any(verb in verbs for verbs in VERBS.values())
     ends_in_value = segments[-1] not in plain
     last = rest.rpartition("_")[2]

@@ -79,7 +79,8 @@ def clean(text: str) -> str:
     text = text.encode("utf-8", "replace").decode()
     if len(text) <= LONGEST_TEXT:
         return text
-    return f"{text[:LONGEST_TEXT]}\n... [{len(text) - LONGEST_TEXT} characters cut at import]"
+    kept = text[: LONGEST_TEXT - 64]
+    return f"{kept}\n... [{len(text) - len(kept)} characters cut at import]"
 
 
 def text_of(value: object) -> str:
@@ -107,7 +108,7 @@ def as_count(value: Json) -> int:
 def safe_name(name: str) -> str:
     """Return a name that is one plain file name; another name gives another result."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:80].lstrip(".")
-    if plain == name:
+    if plain and plain == name:
         return plain
     mark = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain or 'unnamed'}-{mark}"
