@@ -154,7 +154,7 @@ class Batch:
             trace=self._folder.trace_path(job.arm.name, job.task.id),
             gate=gate,
             injector=injector,
-            limits=self._manifest.limits,
+            limits=job.arm.benchmark.limits(job.task, self._manifest.limits),
             provenance=Provenance(
                 episode=job.name,
                 seed=self._manifest.seed,

@@ -384,7 +384,14 @@ class Benchmark(Protocol):
         ...
 
     def versions(self) -> dict[str, str]:
-        """Versions of the packages that decide an outcome, for the trace."""
+        """Return what decides an outcome beside the task: package versions, the prompt's hash.
+
+        Complete once `catalogue` was awaited.
+        """
+        ...
+
+    def limits(self, task: Task, limits: Limits) -> Limits:
+        """Return the limits for a task, where a kind of task has its own in every arm."""
         ...
 
     def for_arm(self, folder: Path, arm: str) -> Benchmark:

@@ -48,7 +48,6 @@ class Manifest(Value):
     tasks: tuple[str, ...]
     seed: int
     limits: Limits
-    prompt_sha256: str
     versions: dict[str, str]
     arms: tuple[ArmManifest, ...]
     judge: str | None = None

@@ -180,14 +180,12 @@ def _manifest(
 ) -> Manifest:
     if not tasks:
         raise UsageError(f"Dataset {options.dataset} has no tasks to run.")
-    prompts = [benchmark.prompt(task).model_dump_json() for task in tasks]
     return Manifest(
         benchmark=options.bench,
         dataset=options.dataset,
         tasks=tuple(task.id for task in tasks),
         seed=options.seed,
         limits=options.limits,
-        prompt_sha256=hashlib.sha256("\n".join(prompts).encode()).hexdigest(),
         versions=benchmark.versions(),
         arms=tuple(arms),
         judge=options.judge,

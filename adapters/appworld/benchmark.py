@@ -126,8 +126,16 @@ class AppWorld:
         return (await self._wiring()).catalogue
 
     def versions(self) -> dict[str, str]:
-        """Return the engine's version (once it runs) and the data's."""
-        return {"appworld": self._engine_version, "data": data_version(self._setup.root)}
+        """Return the engine's version (once it runs), the data's, and the prompt's hash."""
+        return {
+            "appworld": self._engine_version,
+            "data": data_version(self._setup.root),
+            "prompt": self._template.sha256[:16],
+        }
+
+    def limits(self, task: Task, limits: Limits) -> Limits:  # noqa: ARG002 - protocol
+        """Return the limits as they are: all tasks have the same."""
+        return limits
 
     async def open(
         self, task: Task, gate: Gate, limits: Limits, *, read_only: bool = False

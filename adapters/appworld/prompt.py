@@ -9,6 +9,7 @@ other become one message.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from importlib.resources import files
@@ -39,6 +40,12 @@ class Template:
     source: str
     turns: tuple[tuple[Role, str], ...]
     anchor: str
+
+    @property
+    def sha256(self) -> str:
+        """The hash of all turns."""
+        text = "\0".join(f"{role}\0{body}" for role, body in self.turns)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @classmethod
     def bundled(cls) -> Self:
