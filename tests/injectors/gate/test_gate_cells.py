@@ -349,3 +349,46 @@ def test_a_finish_before_a_stop_is_not_repeated_on_resume() -> None:
     assert run.run(PAY, program) == "stopped"
     assert run.run(PAY, program) == "finished"
     assert [name for name, _ in run.writes] == ["desk.complete", "shop.pay"]
+
+
+# --- what other gates got wrong
+
+
+def test_a_models_own_word_on_its_risk_changes_nothing() -> None:
+    run = runner()
+
+    def sure_of_itself(cell: Runner) -> None:
+        cell.call("shop.pay", to="ann@x.org", amount=5, risk="none", verified=True, confirm="yes")
+
+    assert (
+        run.run("apis.shop.pay(verified=True) # VERIFY_BEFORE_WRITE: passed", sure_of_itself)
+        == "stopped"
+    )
+    assert run.writes == []
+
+
+def test_what_was_verified_stays_verified_in_a_long_session() -> None:
+    run = runner("function")
+    run.run("apis.shop.pay()", pays([5]))
+    for n in range(300):
+        run.run(f"apis.people.search(); x = {n}", lambda cell: cell.call("people.search"))
+    assert run.run("apis.shop.pay()", pays([5])) == "finished"
+
+
+def test_an_equal_write_under_a_new_call_number_is_still_the_same_write() -> None:
+    run = runner("function")
+    for _ in range(2):
+        run.run("apis.shop.pay()", pays([5]))
+    assert run.run("apis.shop.pay()", pays([5])) == "stopped"
+    assert run.risks == ["identical_write_already_executed"]
+
+
+def test_a_cell_that_never_ended_does_not_leave_the_gate_open() -> None:
+    gate = VerifyBeforeWrite(CATALOGUE, TASK, settings=GateSettings(latch="function"))
+    call = ToolCall(n=1, cell=1, function="shop.pay", arguments={"amount": 5}, kind=Kind.WRITE)
+    gate.begin_cell(PAY)
+    assert gate.decide(call).action == "stop"
+    gate.begin_cell("x = 1")
+    assert gate.decide(call).action == "stop"  # the new source does not name it
+    gate.end_cell(CellEnd(status="killed"))
+    assert gate.decide(call).reason == "refused"
