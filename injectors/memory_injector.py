@@ -57,7 +57,9 @@ class MemoryInjector:
         """Return the cards, not shown yet, of functions that the cell used or failed on."""
         if self._settings.cards == "skill":
             return Injection()
-        wanted = dict.fromkeys(call.function for call, _ in calls if self._comes_with(call))
+        wanted = dict.fromkeys(
+            call.function for call, result in calls if self._comes_with(call, result)
+        )
         cards = [card for tool in wanted if (card := self._bank.function(tool))]
         idiom = self._settings.render_code_idiom
         sections = [
@@ -88,9 +90,9 @@ class MemoryInjector:
         barred = self._barred & self._bank.placed(card_id).generators
         return self._bank.active(card_id) and not barred
 
-    def _comes_with(self, call: ToolCall) -> bool:
+    def _comes_with(self, call: ToolCall, result: CallResult) -> bool:
         if self._settings.jit:
-            return True
+            return call.kind is not Kind.FINISH or not result.ok  # nothing follows a good finish
         return self._settings.pre_tool == "all" and call.kind is Kind.READ
 
     def _skills(self, query: Query) -> tuple[Ranked, ...]:

@@ -120,6 +120,14 @@ def test_pre_tool_all_brings_cards_of_reads_only():
     assert card == "function::spotify.show_songs"
 
 
+def test_a_finish_brings_its_card_only_if_it_failed():
+    late = injector(bank(functions=[function("supervisor.complete_task")]), jit=True)
+    done = call("supervisor.complete_task", ok=True, kind=Kind.FINISH)
+    assert late.after_cell("", [done]) == Injection()
+    failed = call("supervisor.complete_task", ok=False, kind=Kind.FINISH)
+    assert late.after_cell("", [failed]).cards == ("function::supervisor.complete_task",)
+
+
 def test_a_skill_only_arm_gets_no_functions_late():
     assert injector(jit=True, cards="skill").after_cell("", [call()]) == Injection()
 
