@@ -21,7 +21,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast
 from injectors.around.asking import Answer, Ask, Question, ask_later, ask_now
 from injectors.around.audit import AuditLog
 from injectors.around.tool_calls import ToolRequest, requests_of, tool_message
-from injectors.around.tools import Tool, Toolbox, as_json, result_json
+from injectors.around.tools import Tool, Toolbox, result_json
 from injectors.around.watch import Ruling, Watch
 from injectors.bank import Bank
 from injectors.gate.advisory import AdvisoryWriter
@@ -32,7 +32,7 @@ from injectors.gate.render import masked
 from injectors.gate.risks import RISKS, Risk
 from injectors.gate.texts import AdvisoryText
 from injectors.seen import SeenCards
-from runtime.contracts import CallResult, Json, Kind, Task, ToolCall
+from runtime.contracts import CallResult, Json, Kind, Task
 from runtime.errors import ContramemError, UnknownName, UsageError
 
 __all__ = ["Guard", "WriteDenied", "WriteStopped"]
@@ -125,10 +125,9 @@ class Guard:
         """Treat the calls inside as one turn: what is stopped in it cannot be confirmed in it."""
         return self._watch.turn()
 
-    def observe(self, value: object) -> None:
-        """Tell the guard what the agent was shown besides tool results, such as a user's words."""
-        call = ToolCall(n=0, cell=0, function="observed", arguments={}, kind=Kind.FINISH)
-        self._watch.done(Ruling(call, "allow", "read"), CallResult(ok=True, value=as_json(value)))
+    def observe(self, text: str) -> None:
+        """Tell the guard what the agent was told besides tool results, such as a user's words."""
+        self._watch.hear(text)
 
     def answer(self, reply: object) -> list[dict[str, str]]:
         """Run the tool calls of one model reply and return their tool messages, in order.

@@ -122,6 +122,11 @@ class Watch:
             if ruling.write is not None:
                 self._asking.discard(ruling.write.key)
 
+    def hear(self, text: str) -> None:
+        """Take in what the agent was told besides tool results."""
+        with self._lock:
+            self._observed.hear(text)
+
     def done(self, ruling: Ruling, result: CallResult) -> None:
         """Note what an allowed call brought."""
         with self._lock:

@@ -142,6 +142,11 @@ class VerifyBeforeWrite:
         self._shown = (cards, count_tokens(notes) if notes else 0)
         return notes
 
+    def observe(self, text: str) -> None:
+        """Take in what the agent was told besides outputs: a user's later words, a notification."""
+        if self.settings.on:
+            self._observed.hear(text)
+
     def take_shown_cards(self) -> tuple[tuple[str, ...], int]:
         """Return, once, the cards that the last cell's notes wrote out, and the notes' tokens."""
         shown, self._shown = self._shown, ((), 0)

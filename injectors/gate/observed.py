@@ -54,7 +54,8 @@ class Observed:
     """The index of one episode."""
 
     def __init__(self, catalogue: Catalogue, task: Task | None = None) -> None:
-        self.task_text = _task_text(task)
+        self.task_text = ""
+        """What the user said: the task, and later messages."""
         self.people = People()
         self.pages = Pages()
         self.contexts = Contexts()
@@ -68,11 +69,19 @@ class Observed:
         self._phones: set[str] = set()
         self._numbers: set[float] = set()
         self._days: set[date] = set()
-        self._task_days = month_days_in(self.task_text)
-        self._task_is_relative = relative_dates_in(self.task_text)
-        self._text(self.task_text)
-        self._numbers |= numbers_in(self.task_text)
-        self._keys |= {word.strip(".,;:!?'\"()").casefold() for word in self.task_text.split()}
+        self._task_days: set[tuple[int, int]] = set()
+        self._task_is_relative = False
+        self.hear(_task_text(task))
+
+    def hear(self, text: str) -> None:
+        """Take in what the user said, or what the world told the agent between its turns."""
+        text = text[:_TEXT]
+        self.task_text = f"{self.task_text}\n{text}".strip()[-5 * _TEXT :]
+        self._text(text)
+        self._keys |= {word.strip(".,;:!?'\"()").casefold() for word in text.split()}
+        self._numbers |= numbers_in(text)
+        self._task_days |= month_days_in(text)
+        self._task_is_relative |= relative_dates_in(text)
 
     def note(self, call: ToolCall, result: CallResult) -> None:
         """Set one result aside."""
@@ -182,7 +191,9 @@ def _task_text(task: Task | None) -> str:
 
 
 def _empty(value: Json) -> bool:
-    if isinstance(value, dict):
-        lists = [item for item in value.values() if isinstance(item, list)]
-        return bool(lists) and not any(lists)
-    return value is None or value in ([], "")
+    """Say whether a read found nothing: no items, or a listing whose lists are all empty."""
+    if not isinstance(value, dict):
+        return value is None or value in ([], "")
+    lists = [item for item in value.values() if isinstance(item, list)]
+    told = any(isinstance(item, str) and item for item in value.values())
+    return bool(lists) and not any(lists) and not told

@@ -134,6 +134,18 @@ def test_after_more_than_the_index_holds_nothing_is_called_never_observed() -> N
     assert risks_of(cancel(77), found([{"id": n + 1000} for n in range(30_000)])) == []
 
 
+def test_what_the_user_says_later_is_heard() -> None:
+    run = runner("call", task=task("Pay Bob."))
+    run.answers = lambda name, arguments: ok(BOBS)
+    run.run("read", lambda cell: cell.call("people.search"))
+    run.run("apis.shop.pay(33)", lambda c: c.call("shop.pay", to="bob.stone@x.org", amount=33))
+    assert run.risks == ["recipient_name_ambiguous", "amount_not_observed"]
+    run.gate.observe("I mean Bob Stone, and make it 34.")
+    run.run("apis.shop.pay(34)", lambda c: c.call("shop.pay", to="bob.stone@x.org", amount=34))
+    assert run.reasons == ["stopped", "stopped"]
+    assert run.risks == []
+
+
 # --- amounts and dates
 
 
@@ -277,6 +289,8 @@ def test_a_ride_other_than_quoted() -> None:
 def test_a_write_after_an_empty_read() -> None:
     assert risks_of(pay("a", 0), found([])) == ["write_after_empty_read"]
     assert risks_of(pay("a", 0), found([]), found([1])) == []
+    assert risks_of(pay("a", 0), found({"items": [], "total": 0})) == ["write_after_empty_read"]
+    assert risks_of(pay("a", 0), found({"service": "Van", "delays": []})) == []
 
 
 # --- stops for a risk
