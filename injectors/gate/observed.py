@@ -191,9 +191,9 @@ def _task_text(task: Task | None) -> str:
 
 
 def _empty(value: Json) -> bool:
-    """Say whether a read found nothing: no items, or a listing whose lists are all empty."""
+    """Say whether a listing found nothing. No value at all (a wait, a ping) is no listing."""
     if not isinstance(value, dict):
-        return value is None or value in ([], "")
+        return value in ([], "")
     lists = [item for item in value.values() if isinstance(item, list)]
     told = any(isinstance(item, str) and item for item in value.values())
     return bool(lists) and not any(lists) and not told
