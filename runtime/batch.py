@@ -121,11 +121,19 @@ class Batch:
             waiting = [job for job in jobs if not self._complete(job)]
             result = BatchResult(already_done=len(jobs) - len(waiting))
             watcher.planned(waiting, result.already_done)
-            queue = iter(waiting)
+            await self._work_through(waiting, watcher, result)
+        return result
+
+    async def _work_through(
+        self, waiting: Sequence[Job], watcher: Watcher, result: BatchResult
+    ) -> None:
+        queue = iter(waiting)
+        try:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._concurrency, len(waiting))):
                     group.create_task(self._work(queue, watcher, result))
-        return result
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None  # the first ended the others
 
     def _complete(self, job: Job) -> bool:
         end = self._folder.end_of(job.arm.name, job.task.id)

@@ -8,10 +8,13 @@ from runtime.contracts import Observation, Reply, Value
 
 __all__ = ["Turn", "observation_message", "read_reply", "truncate"]
 
-OPENING = re.compile(r"^[ \t]*```[ \t]*([\w+-]*)[^\n`]*\n", re.MULTILINE)
-CLOSING = re.compile(r"^[ \t]*```|```[ \t]*$", re.MULTILINE)
+FENCE = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[^\n`]*$", re.MULTILINE
+)
 CODE = frozenset({"", "py", "python", "python3"})
 
+EMPTY_REPLY = "(empty reply)"
+"""Stands for an empty reply in the conversation: some endpoints refuse an empty message."""
 EMPTY = "Your reply was empty. Reply with a short thought and one fenced Python cell."
 NO_CELL = "There is no Python cell in your reply. Put your code in one ```python fence."
 CUT_OFF = (
@@ -32,27 +35,40 @@ class Turn(Value):
 
 
 def read_reply(reply: Reply) -> Turn:
-    """Find the first fence that is Python (`python`, `py`) or names no language.
+    """Find the first fence with code in it that is Python (`python`, `py`) or names no language.
 
     What follows the cell is dropped: models go on to imagine its output. An unterminated fence is
     accepted, unless the provider says that the reply was cut off at its length limit: half a cell
-    may write the half that matters.
+    may write the half that matters. Reading what was `said` again gives the same turn.
     """
-    text = reply.text.strip()
-    if not text:
-        return Turn(said="(empty reply)", complaint=EMPTY)
-    for opening in OPENING.finditer(text):
-        if opening.group(1).lower() not in CODE:
-            continue
-        closing = CLOSING.search(text, opening.end())
-        if closing is not None:
-            source = text[opening.end() : closing.start()]
-            return Turn(said=text[: closing.start()].rstrip() + "\n```", source=source.strip("\n"))
-        if reply.finish_reason == "length":
-            return Turn(said=text, complaint=CUT_OFF)
-        source = text[opening.end() :]
-        return Turn(said=f"{text.rstrip()}\n```", source=source.strip("\n"))
-    return Turn(said=text, complaint=CUT_OFF if reply.finish_reason == "length" else NO_CELL)
+    text = reply.text.replace("\r\n", "\n").rstrip().lstrip("\n")
+    if text in {"", EMPTY_REPLY}:
+        return Turn(said=EMPTY_REPLY, complaint=EMPTY)
+    cut_off = reply.finish_reason == "length"
+    opening = FENCE.search(text)
+    while opening is not None:
+        closing = _closing(opening).search(text, opening.end())
+        if opening["language"].lower() in CODE:
+            if closing is None and cut_off:
+                break
+            end = len(text) if closing is None else closing.start()
+            if source := _source(text[opening.end() : end], opening["indent"]):
+                said = f"{text[:end].rstrip()}\n{opening['indent']}{opening['marks']}"
+                return Turn(said=said, source=source)
+        opening = FENCE.search(text, closing.end()) if closing is not None else None
+    return Turn(said=text, complaint=CUT_OFF if cut_off else NO_CELL)
+
+
+def _closing(opening: re.Match[str]) -> re.Pattern[str]:
+    """Return what ends a fence: its own marks, alone at the begin or the end of a line."""
+    marks = re.escape(opening["marks"])
+    return re.compile(rf"^[ \t]*{marks}|{marks}[ \t]*$", re.MULTILINE)
+
+
+def _source(body: str, indent: str) -> str:
+    """Return a fence's body without the indentation that the fence itself has, as in a list."""
+    lines = (line.removeprefix(indent) for line in body.split("\n"))
+    return "\n".join(lines).strip("\n").rstrip()
 
 
 def truncate(text: str, most: int) -> str:

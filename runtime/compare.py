@@ -34,7 +34,7 @@ COMPARED: dict[type[Record], tuple[str, ...]] = {
     InjectionRecord: ("point", "cards", "tokens"),
     NotificationRecord: ("text",),
     OutcomeRecord: ("passed", "checks"),
-    EndRecord: ("status",),
+    EndRecord: ("status", "limit"),
 }
 
 

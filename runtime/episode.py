@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +46,7 @@ from runtime.errors import (
 )
 from runtime.masking import Masker
 from runtime.recording import RecordingGate
+from runtime.tally import Limit, LimitHit, Tally
 from runtime.trace import (
     CellRecord,
     EndRecord,
@@ -63,10 +63,9 @@ from runtime.trace import (
     TraceWriter,
 )
 
-__all__ = ["EpisodeResult", "Limit", "Progress", "Provenance", "run_episode"]
+__all__ = ["EpisodeResult", "Progress", "Provenance", "run_episode"]
 
 logger = logging.getLogger(__name__)
-Limit = Literal["steps", "wall", "tokens", "cost", "context"]
 NEAR_END_STEPS = 5
 """Steps that are left when an injector may speak once more about the close."""
 
@@ -101,36 +100,6 @@ class EpisodeResult(Value):
     end: EndRecord
     error: str = ""
     trace: Path
-
-
-@dataclass
-class _Tally:
-    """Running totals."""
-
-    begun: float = field(default_factory=time.monotonic)
-    steps: int = 0
-    cells: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = 0.0
-    """None as soon as one call's price is unknown: an unknown price is not zero."""
-    memory_tokens: int = 0
-
-    def add(self, reply: Reply) -> None:
-        self.usage += reply.usage or Usage()
-        known = self.cost_usd is not None and reply.cost_usd is not None
-        self.cost_usd = (self.cost_usd or 0.0) + (reply.cost_usd or 0.0) if known else None
-
-    def wall_s(self) -> float:
-        return time.monotonic() - self.begun
-
-
-class _LimitHit(Exception):
-    """Ends the loop; the world is evaluated all the same."""
-
-    def __init__(self, limit: Limit, words: str = "") -> None:
-        super().__init__(words)
-        self.limit: Limit = limit
-        self.words = words
 
 
 async def run_episode(
@@ -190,9 +159,10 @@ class _Episode:
         self._gate = RecordingGate(gate, self._write)
         self._injector, self._limits, self._provenance = injector, limits, provenance
         self._writer, self._masker, self._watch = writer, masker, watch
-        self._tally = _Tally()
+        self._tally = Tally()
         self._messages: list[Message] = []
         self._near_end_said = False
+        self._header_written = False
 
     async def run(self) -> EpisodeResult:
         limit: Limit | None = None
@@ -205,7 +175,7 @@ class _Episode:
             self._open_trace(world)
             try:
                 await self._loop(world)
-            except _LimitHit as hit:
+            except LimitHit as hit:
                 limit = hit.limit
                 if hit.words:
                     self._write(ErrorRecord(error=f"limit: {limit}", message=hit.words))
@@ -218,7 +188,7 @@ class _Episode:
             if not isinstance(failure, EpisodeError):
                 logger.exception("%s failed", self._provenance.episode)
             error = self._masker.mask_text(f"{failure}" or type(failure).__name__)
-            self._fail(failure, error, opened=world is not None)
+            self._fail(failure, error)
         finally:
             if world is not None:
                 await world.close()
@@ -226,7 +196,7 @@ class _Episode:
 
     async def _loop(self, world: World) -> None:
         while True:
-            self._check_limits()
+            self._tally.check(self._limits)
             self._tally.steps += 1
             self._say("model")
             turn = read_reply(reply := await self._ask())
@@ -250,11 +220,11 @@ class _Episode:
         except TimeoutError:
             if not scope.expired():
                 raise
-            raise _LimitHit("wall", "The model was still answering.") from None
+            raise LimitHit("wall", "The model was still answering.") from None
         except ContextOverflow as overflow:
-            raise _LimitHit("context", str(overflow)) from None
+            raise LimitHit("context", str(overflow)) from None
         except RecordingEnds as end:
-            raise _LimitHit(end.limit) from None
+            raise LimitHit(end.limit) from None
         if reply.masked:
             reply = reply.model_copy(update={"text": self._masker.reveal(reply.text)})
         self._tally.add(reply)
@@ -277,6 +247,7 @@ class _Episode:
         self._write(CellRecord(cell=self._tally.cells, source=source))
         left = max(1.0, self._limits.wall_s - self._tally.wall_s())
         observation = await world.execute(source, seconds=left)
+        self._tally.idle_cells += not self._gate.calls_of_cell
         self._write(
             ObservationRecord(
                 cell=self._tally.cells,
@@ -309,25 +280,29 @@ class _Episode:
         injection = self._injector.task_start(self._task)
         messages = prompt.with_block(injection.text)
         text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
-        self._write(self._header(world.lockdown, hashlib.sha256(text.encode()).hexdigest()))
+        sound = text.encode("utf-8", "backslashreplace")
+        self._write_header(world.lockdown, hashlib.sha256(sound).hexdigest())
         self._inject("task_start", injection)
         for message in messages:
             self._add(message.role, message.content)
 
-    def _header(self, lockdown: str, prompt_sha256: str) -> Header:
+    def _write_header(self, lockdown: str, prompt_sha256: str) -> None:
         provenance = self._provenance
-        return Header(
-            episode=provenance.episode,
-            task=self._task,
-            seed=provenance.seed,
-            model={"name": self._model.name, **provenance.model},
-            arm=provenance.arm,
-            limits=self._limits,
-            prompt_sha256=prompt_sha256,
-            versions=self._benchmark.versions(),
-            lockdown=lockdown,
-            judge=provenance.judge,
-            parent=provenance.parent,
+        self._header_written = True
+        self._write(
+            Header(
+                episode=provenance.episode,
+                task=self._task,
+                seed=provenance.seed,
+                model={"name": self._model.name, **provenance.model},
+                arm=provenance.arm,
+                limits=self._limits,
+                prompt_sha256=prompt_sha256,
+                versions={"contramem": version("contramem"), **self._benchmark.versions()},
+                lockdown=lockdown,
+                judge=provenance.judge,
+                parent=provenance.parent,
+            )
         )
 
     def _inject(
@@ -345,20 +320,9 @@ class _Episode:
             )
         return injection.text
 
-    def _check_limits(self) -> None:
-        limits, tally = self._limits, self._tally
-        if tally.wall_s() >= limits.wall_s:
-            raise _LimitHit("wall")
-        if tally.steps >= limits.steps:
-            raise _LimitHit("steps")
-        if limits.tokens is not None and tally.usage.input + tally.usage.output >= limits.tokens:
-            raise _LimitHit("tokens")
-        if limits.cost_usd is not None and (tally.cost_usd or 0.0) >= limits.cost_usd:
-            raise _LimitHit("cost")
-
-    def _fail(self, failure: Exception, error: str, *, opened: bool) -> None:
-        if not opened:
-            self._write(self._header("", ""))
+    def _fail(self, failure: Exception, error: str) -> None:
+        if not self._header_written:
+            self._write_header("", "")
         self._write(ErrorRecord(error=type(failure).__name__, message=error))
 
     def _finish(self, outcome: Outcome | None, limit: Limit | None, error: str) -> EpisodeResult:
@@ -370,9 +334,9 @@ class _Episode:
             limit=limit,
             steps=tally.steps,
             calls=self._gate.calls,
-            events=self._gate.executed + tally.cells,
+            events=self._gate.executed + tally.idle_cells,
             usage=tally.usage,
-            memory_tokens=tally.memory_tokens,
+            memory_tokens=tally.memory_tokens + self._gate.advisory_tokens,
             cost_usd=tally.cost_usd,
             wall_s=round(tally.wall_s(), 3),
         )

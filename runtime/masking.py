@@ -19,11 +19,13 @@ SECRET_FIELD = re.compile(
     r"verification_code|password_reset_code)$",
     re.IGNORECASE,
 )
+MASK = re.compile(r"<secret:(\d+|key)>")
 SHAPES = re.compile(
     r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"  # JSON web tokens
     r"|\b(?:sk|pk|rk|gh[pousr]|hf|xox[abp])[-_][A-Za-z0-9][\w-]{14,}"  # keys of well-known services
     r"|\bAKIA[0-9A-Z]{16}\b"
     r"|(?<=Bearer )[\w.~+/=-]{12,}"
+    r"|(?<=cvv_number[\"']: )\d{3,4}\b"
 )
 IN_CODE = re.compile(r"""(?:password|passwd|secret|token)["']?\s*[=:]\s*["']([^"'\s]{4,})["']""")
 """A literal that code or JSON in a text gives to a secret's name."""
@@ -35,7 +37,6 @@ NEVER_SECRET = frozenset(
     }
 )
 """Words that stand where a secret would in schemas and documents."""
-MASK = re.compile(r"<secret:(\d+)>")
 SHORTEST = 4
 """A shorter value (a one-letter password) would mask half of every text it occurs in."""
 
@@ -45,9 +46,10 @@ class Masker:
 
     def __init__(self, known: tuple[str, ...] = ()) -> None:
         """`known`: secrets from outside the episode, such as the provider's key. Always masked."""
+        self._outside = frozenset(secret for secret in known if len(secret) >= SHORTEST)
         self._numbers: dict[str, int] = {}
-        self._pattern: re.Pattern[str] | None = None
-        self._outside = tuple(secret for secret in known if len(secret) >= SHORTEST)
+        self._words: set[str] = set()
+        self._pattern = self._compiled()
 
     def mask(self, value: Json) -> Json:
         """Return `value` with every secret replaced, learning the new ones on the way."""
@@ -56,21 +58,24 @@ class Masker:
 
     def mask_text(self, text: str) -> str:
         """Mask a text by shape and by what is known already."""
-        for secret in self._outside:
-            text = text.replace(secret, "<secret:key>")
-        text = SHAPES.sub(lambda match: self._mark(match.group()), text)
-        if self._pattern is not None:
-            text = self._pattern.sub(lambda match: self._mark(match.group()), text)
-        return text
+        return self._pattern.sub(lambda match: self._mark(match.group()), text)
 
     def reveal(self, text: str) -> str:
         """Put this episode's own secrets in the place of masks. Unknown masks stay."""
-        secrets = {number: secret for secret, number in self._numbers.items()}
-        return MASK.sub(lambda match: secrets.get(int(match.group(1)), match.group()), text)
+        secrets = {str(number): secret for secret, number in self._numbers.items()}
+        return MASK.sub(lambda match: secrets.get(match.group(1), match.group()), text)
 
-    def _mark(self, secret: str) -> str:
-        number = self._numbers.setdefault(secret, len(self._numbers) + 1)
-        return f"<secret:{number}>"
+    def _compiled(self) -> re.Pattern[str]:
+        """Return one pattern for all: a second pass would find secrets in the first one's masks."""
+        longest_first = sorted(self._outside | self._words, key=lambda word: (-len(word), word))
+        return re.compile("|".join([MASK.pattern, *map(re.escape, longest_first), SHAPES.pattern]))
+
+    def _mark(self, found: str) -> str:
+        if MASK.fullmatch(found):
+            return found
+        if found in self._outside:
+            return "<secret:key>"
+        return f"<secret:{self._numbers.setdefault(found, len(self._numbers) + 1)}>"
 
     def _learn(self, value: Json, field: str = "") -> None:
         if isinstance(value, dict):
@@ -86,13 +91,13 @@ class Masker:
                 self._remember(found.group(1))
 
     def _remember(self, secret: str) -> None:
-        if len(secret) < SHORTEST or secret in self._numbers:
+        if len(secret) < SHORTEST or secret in self._words:
             return
         if secret.lower() in NEVER_SECRET or MASK.search(secret):
             return
         self._mark(secret)
-        longest_first = sorted(self._numbers, key=len, reverse=True)
-        self._pattern = re.compile("|".join(re.escape(item) for item in longest_first))
+        self._words.add(secret)
+        self._pattern = self._compiled()
 
     def _replace(self, value: Json, field: str = "") -> Json:
         if isinstance(value, dict):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from runtime.contracts import CallResult, CellEnd, Decision, Gate, Json, ToolCall
 from runtime.trace import CallRecord, DecisionRecord, InjectionRecord, Record, ResultRecord
 
-__all__ = ["RecordingGate"]
+__all__ = ["RecordingGate", "shown_cards"]
 
 LARGEST_RESULT = 200_000
 """Characters of a response kept in a trace; beyond that its head is kept."""
@@ -22,6 +22,8 @@ class RecordingGate:
         """Calls of the running cell that were executed or answered from a record."""
         self.calls = 0
         self.executed = 0
+        self.advisory_tokens = 0
+        """Memory that advisories showed."""
 
     def begin_cell(self, source: str) -> None:
         """Pass on; forget the previous cell's calls."""
@@ -62,11 +64,20 @@ class RecordingGate:
     def end_cell(self, end: CellEnd) -> str:
         """Pass on; record which cards an advisory showed."""
         notes = self._gate.end_cell(end)
-        shown = getattr(self._gate, "take_shown_cards", None)
-        cards, tokens = shown() if shown is not None else ((), 0)
+        cards, tokens = shown_cards(self._gate)
         if cards or tokens:
-            self._write(InjectionRecord(point="advisory", cards=tuple(cards), tokens=tokens))
+            self.advisory_tokens += tokens
+            self._write(InjectionRecord(point="advisory", cards=cards, tokens=tokens))
         return notes
+
+
+def shown_cards(gate: Gate) -> tuple[tuple[str, ...], int]:
+    """Return the cards, and their tokens, that a gate's last advisory wrote out, if it tells."""
+    take = getattr(gate, "take_shown_cards", None)
+    if take is None:
+        return (), 0
+    cards, tokens = take()
+    return tuple(cards), int(tokens)
 
 
 def _bounded(result: CallResult) -> Json:

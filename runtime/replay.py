@@ -34,6 +34,7 @@ from runtime.episode import EpisodeResult, Provenance, run_episode
 from runtime.errors import RecordingEnds, RecordingMiss, UsageError
 from runtime.masking import Masker
 from runtime.models.recorded import recorded_turns
+from runtime.recording import shown_cards
 from runtime.trace import (
     CallRecord,
     InjectionRecord,
@@ -109,13 +110,15 @@ async def replay(
     arm: dict[str, Json],
     to: Path,
     live: ChatModel | None = None,
+    live_model: dict[str, Json] | None = None,
     from_step: int | None = None,
     masker: Masker | None = None,
 ) -> Replay:
     """Replay one episode with this gate and injector and write the new trace to `to`.
 
     `live` answers after the fork in mode `continue`, from `from_step` on (counted from 1) or from
-    the first step whose context differs. Raises `UsageError` if there is nothing to replay.
+    the first step whose context differs; `live_model` describes it in the new trace. Raises
+    `UsageError` if there is nothing to replay.
     """
     turns = _turns(recorded)
     watched = _StopWatch(gate)
@@ -124,11 +127,13 @@ async def replay(
     player = _Player(recorded, kept, watched, resend=toggled)
     masker = masker or Masker()
     model: ChatModel = player
+    described = recorded.header.model
     fork: _Fork | None = None
     if mode == "continue":
         if live is None:
             raise UsageError("A continuation needs a model: --continue-with MODEL.")
         model = fork = _Fork(player, recorded, live, masker, from_step)
+        described = {**(live_model or {}), "name": live.name, "continues": described}
     result = await run_episode(
         benchmark,
         recorded.header.task,
@@ -141,7 +146,7 @@ async def replay(
         provenance=Provenance(
             episode=recorded.header.episode,
             seed=recorded.header.seed,
-            model=recorded.header.model,
+            model=described,
             arm=arm,
             judge=recorded.header.judge,
             parent=recorded.header.episode or str(recorded.path),
@@ -179,6 +184,9 @@ class _StopWatch:
 
     def end_cell(self, end: CellEnd) -> str:
         return self._gate.end_cell(end)
+
+    def take_shown_cards(self) -> tuple[tuple[str, ...], int]:
+        return shown_cards(self._gate)
 
 
 class _Player:
@@ -238,6 +246,7 @@ class _Fork:
         self._contexts = _contexts(recorded)
         self._from_step = from_step
         self._step = 0
+        self._seen = 0
         self.forked_at: int | None = None
 
     @property
@@ -255,12 +264,20 @@ class _Fork:
         return await self._player.complete(messages)
 
     def _parts(self, messages: Sequence[Message]) -> bool:
-        if self._from_step is not None:
-            return self._step >= self._from_step or not self._player.remaining
+        new, self._seen = range(self._seen, len(messages)), len(messages)
         if not self._player.remaining:
             return True
-        now = [(message.role, self._masker.mask_text(message.content)) for message in messages]
-        return now != self._contexts[self._step - 1]
+        if self._from_step is not None:
+            return self._step >= self._from_step
+        recorded = self._contexts[self._step - 1]
+        if len(messages) != len(recorded):
+            return True
+        # each message once, when it is new: what is learnt later was not masked in it either
+        return any(
+            (messages[at].role, self._masker.mask_text(messages[at].content)) != recorded[at]
+            for at in new
+            if messages[at].role != "assistant"  # its words are the recording's own
+        )
 
 
 def _turns(recorded: TraceFile) -> list[_Turn]:

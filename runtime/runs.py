@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -27,6 +27,7 @@ from runtime.trace import EndRecord, TraceFile, read_trace
 __all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard"]
 
 MANIFEST = "manifest.json"
+LOCK = ".lock"
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -98,42 +99,53 @@ class RunFolder:
         Raises `RunMismatch` showing what differs, `UsageError` if it cannot be written or holds
         something else.
         """
-        path = self.path / MANIFEST
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with (self.path / f"{LOCK}.begin").open("w") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)  # shards may all begin at once
+                return self._begin(manifest)
+        except OSError as error:
+            raise self._cannot_write(error) from None
+
+    def _begin(self, manifest: Manifest) -> bool:
+        path, draft = self.path / MANIFEST, self.path / f"{MANIFEST}.partial"
         if path.exists():
             self._compare(self.manifest(), manifest)
             return True
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            if any(entry.name != ".lock" for entry in self.path.iterdir()):
-                raise UsageError(
-                    f"{self.path} holds other files and no {MANIFEST}: choose an empty --out."
-                )
-            draft = path.with_suffix(".partial")
-            draft.write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
-            draft.replace(path)
-        except OSError as error:
+        if any(entry != draft and LOCK not in entry.name for entry in self.path.iterdir()):
             raise UsageError(
-                f"Cannot write to {self.path}: {error.strerror or error}. Choose another --out."
-            ) from None
+                f"{self.path} holds other files and no {MANIFEST}: choose an empty --out."
+            )
+        draft.write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
+        draft.replace(path)
         return False
 
     @contextmanager
     def locked(self, shard: Shard) -> Iterator[None]:
-        """Keep other processes from working on the same shard. Raises `UsageError`."""
-        name = f".lock-{shard.index}-of-{shard.count}"
-        try:
-            file = (self.path / name).open("w")
-        except OSError as error:
-            raise UsageError(f"Cannot write to {self.path}: {error.strerror}.") from None
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(
-                    f"Another process is working on {self.path}. Wait for it, or give each its"
-                    " part with --shard."
-                ) from None
+        """Keep other processes from working on the same tasks. Raises `UsageError`."""
+        own = self.path / f"{LOCK}.{shard.index}-of-{shard.count}"
+        others = {
+            file
+            for file in self.path.glob(f"{LOCK}.*-of-*")
+            if not file.match(f"*-of-{shard.count}")
+        }
+        with ExitStack() as held:
+            for path in (own, *others):  # shards of another count overlap with this one
+                try:
+                    file = held.enter_context(path.open("w"))
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise UsageError(
+                        f"Another process is working on {self.path}. Wait for it, or give each its"
+                        " part of the same number of parts with --shard."
+                    ) from None
+                except OSError as error:
+                    raise self._cannot_write(error) from None
             yield
+
+    def _cannot_write(self, error: OSError) -> UsageError:
+        words = error.strerror or error
+        return UsageError(f"Cannot write to {self.path}: {words}. Choose another --out.")
 
     def trace_path(self, arm: str, task_id: str) -> Path:
         """Return where an episode's trace lies once it is complete."""

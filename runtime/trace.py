@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,6 +24,8 @@ __all__ = ["Record", "TraceFile", "TraceWriter", "read_trace"]
 
 SCHEMA = 1
 PART = ".part"
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""A lone one: a program can print it, but neither UTF-8 nor a strict JSON reader takes it."""
 
 
 class Header(Value):
@@ -214,15 +217,16 @@ class TraceWriter:
         self._part = path.with_name(path.name + PART)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._part.open("w", encoding="utf-8", errors="backslashreplace")
+            self._file = self._part.open("w", encoding="utf-8")
         except OSError as error:
             raise TraceError(_cannot_write(self._part, error)) from error
 
     def write(self, record: Record) -> None:
         """Mask and append one record. Raises `TraceError` where it cannot be written."""
         data = self._masker.mask(record.model_dump(mode="json"))
+        line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
         try:
-            self._file.write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
+            self._file.write(SURROGATE.sub(_spelt_out, line) + "\n")
             self._file.flush()
         except (OSError, ValueError) as error:
             raise TraceError(_cannot_write(self._part, error)) from error
@@ -279,7 +283,7 @@ def read_trace(path: Path, *, complete: bool = True) -> TraceFile:
         try:
             records.append(_RECORD.validate_json(line))
         except ValidationError as error:
-            if not complete and not line.endswith("\n"):
+            if not complete and not line.endswith(b"\n"):
                 break
             raise BadFile(path, _problem(error), number) from error
     if not records or not isinstance(records[0], Header):
@@ -290,18 +294,24 @@ def read_trace(path: Path, *, complete: bool = True) -> TraceFile:
     return trace
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
-        with path.open(encoding="utf-8") as file:
+        with path.open("rb") as file:
             yield from enumerate(file, start=1)
     except FileNotFoundError as error:
         raise BadFile(path, "there is no such trace") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(path, f"cannot be read as a trace ({error})") from error
+    except OSError as error:
+        raise BadFile(path, f"cannot be read as a trace ({error.strerror})") from error
+
+
+def _spelt_out(surrogate: re.Match[str]) -> str:
+    return f"\\\\u{ord(surrogate.group()):04x}"
 
 
 def _problem(error: ValidationError) -> str:
     first = error.errors()[0]
+    if first["loc"] == ("episode", "schema"):
+        return f"this version reads traces of schema {SCHEMA}, not {first['input']!r}"
     where = ".".join(str(part) for part in first["loc"])
     return f"not a trace record: {where + ': ' if where else ''}{first['msg']}"
 

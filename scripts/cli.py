@@ -62,8 +62,6 @@ def main() -> None:
     """Run the command line. Never shows a stack trace for what a user can mend."""
     try:
         app()
-    except BaseExceptionGroup as group:
-        _end(_first(group))
     except (ContramemError, KeyboardInterrupt) as error:
         _end(error)
 
@@ -76,13 +74,6 @@ def _end(error: BaseException) -> None:
         _say(f"Error: {error}")
         sys.exit(error.exit_code)
     raise error
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    error: BaseException = group
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _say(text: str) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 
 from injectors.profiles import MemorySettings, settings_for
@@ -186,7 +187,7 @@ def _manifest(
         tasks=tuple(task.id for task in tasks),
         seed=options.seed,
         limits=options.limits,
-        versions=benchmark.versions(),
+        versions={"contramem": version("contramem"), **benchmark.versions()},
         arms=tuple(arms),
         judge=options.judge,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -28,8 +29,11 @@ class ScriptedSource:
         return self._name
 
     def describe(self) -> dict[str, Json]:
-        """Return the name: the files are the benchmark's or the caller's to keep."""
-        return {"name": self.name}
+        """Return the name and a hash of the scripts: an edited script is another model."""
+        digest = hashlib.sha256()
+        for path in (path for folder in self._folders for path in sorted(folder.glob("*.md"))):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+        return {"name": self.name, "sha256": digest.hexdigest()}
 
     def secrets(self) -> tuple[str, ...]:
         """Return nothing."""

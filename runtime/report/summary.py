@@ -28,7 +28,7 @@ class ArmSummary(Value):
     """Scenario goal completion: 100 x the share of scenarios whose tasks all pass, over scenarios
     that were evaluated whole."""
     events: int
-    """Agent events: calls that reached the world, and cells."""
+    """Agent events: calls that reached the world, and cells that made none."""
     calls: int
     usage: Usage
     memory_tokens: int

@@ -161,8 +161,17 @@ def test_a_bundled_persona_is_found_in_each_benchmark(tmp_path):
     models = Models(personas=[tmp_path / "one", tmp_path / "two", tmp_path / "missing"])
     source: ModelSource = models.resolve("scripted:careful")
     assert source.for_episode(TASK, 0).name == source.name == "scripted:careful"
-    assert source.describe() == {"name": "scripted:careful"}
+    assert source.describe()["name"] == "scripted:careful"
     assert source.secrets() == ()
+
+
+def test_an_edited_script_is_another_model(tmp_path):
+    write(tmp_path / "p" / "t_1.md", "## turn\none\n")
+    source = Models().resolve(f"scripted:{tmp_path / 'p'}")
+    before = source.describe()
+    assert source.describe() == before
+    write(tmp_path / "p" / "t_1.md", "## turn\ntwo\n")
+    assert source.describe() != before
 
 
 def test_an_unknown_persona_is_answered_with_the_nearest(tmp_path):
