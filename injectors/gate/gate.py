@@ -106,7 +106,9 @@ class VerifyBeforeWrite:
         )
 
     def begin_cell(self, source: str) -> None:
-        """Open the gate for one cell."""
+        """Open the gate for one cell. One that was never ended counts as killed."""
+        if self._cell is not None:
+            self.end_cell(CellEnd(status="killed"))
         named = self._scan.named(source) if self.settings.on else Named()
         self._cell = Cell(source, named)
         self._ledger.begin(source)

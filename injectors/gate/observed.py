@@ -35,7 +35,7 @@ __all__ = ["Observed"]
 
 _NODES = 20_000
 """Values read of one result."""
-_TEXT = 20_000
+_TEXT = 100_000
 """Characters read of one text."""
 _VALUES = 300_000
 """Values kept in all."""
@@ -76,7 +76,7 @@ class Observed:
     def hear(self, text: str) -> None:
         """Take in what the user said, or what the world told the agent between its turns."""
         text = text[:_TEXT]
-        self.task_text = f"{self.task_text}\n{text}".strip()[-5 * _TEXT :]
+        self.task_text = f"{self.task_text}\n{text}".strip()[-_TEXT:]
         self._text(text)
         self._keys |= {word.strip(".,;:!?'\"()").casefold() for word in text.split()}
         self._numbers |= numbers_in(text)

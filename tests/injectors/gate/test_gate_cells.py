@@ -392,3 +392,14 @@ def test_a_cell_that_never_ended_does_not_leave_the_gate_open() -> None:
     assert gate.decide(call).action == "stop"  # the new source does not name it
     gate.end_cell(CellEnd(status="killed"))
     assert gate.decide(call).reason == "refused"
+
+
+def test_a_cell_that_was_never_ended_keeps_its_record() -> None:
+    run = runner()
+    run.run(HIDDEN, uncovered_second)
+    run.gate.begin_cell(HIDDEN)
+    run.call("shop.pay", to="ann@x.org", amount=5)
+    with pytest.raises(CellStopped):
+        run.call("notes.create_note", title="a")
+    assert run.run(HIDDEN, uncovered_second) == "finished"
+    assert [name for name, _ in run.writes] == ["shop.pay", "notes.create_note"]
