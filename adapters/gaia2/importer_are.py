@@ -139,8 +139,9 @@ class _Joined:
         self._open = self._running = None
 
     def _pass(self, event: Event) -> None:
+        """Tell an event that no action asked for. A read among them is a tool's own look-up."""
         self._place += 1
-        if event.kind == "AGENT":
+        if event.kind == "AGENT" and event.operation != "READ":
             _tell_call(self._episode, event)
         elif event.kind == "ENV":
             self._episode.notification(_words(event), event.at)

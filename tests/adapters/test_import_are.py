@@ -152,6 +152,17 @@ def test_joined_puts_environment_events_where_they_happened(joined: TraceFile) -
     assert kinds == ["call", "notification", "call", "call", "call", "call", "call"]
 
 
+def test_joined_leaves_out_what_a_tool_looked_up_by_itself(exports: Path, tmp_path: Path) -> None:
+    path = exports / "hf/gate.json"
+    content = json.loads(path.read_text())
+    own = json.loads(json.dumps(content["completed_events"][2]))
+    own["action"] |= {"app": "Files", "function": "exists", "args": []}
+    content["completed_events"].insert(5, own)
+    path.write_text(json.dumps(content))
+    functions = [call.function for call in of(only(path, tmp_path / "out"), CallRecord)]
+    assert functions == [*CALLS[:2], "Emails.send_mail", *CALLS[2:]]
+
+
 def test_usage_is_taken_per_call(joined: TraceFile) -> None:
     usages = [item.usage for item in of(joined, ModelCallRecord)]
     assert [usage.input for usage in usages] == [100, 150, 200, 250, 300, 350]

@@ -1,80 +1,98 @@
 """The three scripted personas: what they say is legal, and fares as their names promise."""
 
-import json
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from adapters.gaia2.benchmark import Gaia2
 from adapters.gaia2.mini.source.write import MINIS
 from adapters.gaia2.policy import compile_cell
+from adapters.gaia2.setup import MINI, Gaia2Setup
+from adapters.roots import Root
+from injectors.gate.gate import VerifyBeforeWrite
+from runtime.cells import read_reply
+from runtime.contracts import Reply
+from runtime.episode import EpisodeResult, run_episode
 from runtime.models.script import read_turns
+from runtime.models.scripted import ScriptedSource
+from runtime.trace import CallRecord, ObservationRecord, read_trace
 
-MINI = Path(__file__).parents[3] / "adapters/gaia2/mini"
-TRIALS = Path(__file__).with_name("are_trials.py")
 PERSONAS = ("careful", "hasty", "wanderer")
+SCENARIOS = [mini.id for mini in MINIS]
 WANDERER_FAILS = {"mini_search_invoice_total", "mini_ambiguity_which_visit"}
-FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-RUNS = [(persona, mini.id) for persona in PERSONAS for mini in MINIS]
+Runs = dict[tuple[str, str], EpisodeResult]
 
 
 def cells(persona: str, scenario: str) -> list[str]:
     turns = read_turns(MINI / f"personas/{persona}/{scenario}.md")
-    found = [FENCE.findall(turn.text + "\n") for turn in turns]
-    assert all(len(fences) == 1 for fences in found), "one cell a turn"
-    return [fences[0] for fences in found]
+    found = [read_reply(Reply(text=turn.text)).source for turn in turns]
+    assert None not in found, "one cell a turn"
+    return [source for source in found if source is not None]
 
 
 @pytest.fixture(scope="module")
-def runs(gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
-    trials = [
-        {
-            "scenario": str(MINI / f"scenarios/{scenario}.json"),
-            "checks": str(MINI / f"checks/{scenario}.json"),
-            "cells": cells(persona, scenario),
-        }
-        for persona, scenario in RUNS
-    ]
-    files = tmp_path_factory.mktemp("no_files")
-    done = subprocess.run(
-        [gaia2_python, TRIALS],
-        input=json.dumps(trials),
-        capture_output=True,
-        text=True,
-        timeout=240,
-        env={**os.environ, "PYTHONHASHSEED": "0", "DEMO_FS_PATH": str(files)},
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return dict(zip(RUNS, json.loads(done.stdout), strict=True))
+async def runs(gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Run everyone through everything; careful once more behind the gate."""
+    folder = tmp_path_factory.mktemp("personas")
+    setup = Gaia2Setup(python=gaia2_python, scratch=folder / "scratch", roots=(Root("mini", MINI),))
+    results: Runs = {}
+    async with Gaia2(setup) as gaia2:
+        tasks = [task for dataset in gaia2.datasets() for task in gaia2.tasks(dataset)]
+        catalogue = await gaia2.catalogue()
+        for persona in (*PERSONAS, "gated"):
+            name = "careful" if persona == "gated" else persona
+            source = ScriptedSource(f"scripted:{name}", [MINI / "personas" / name])
+            for task in tasks:
+                results[persona, task.id] = await run_episode(
+                    gaia2,
+                    task,
+                    source.for_episode(task, 0),
+                    trace=folder / persona / f"{task.id}.jsonl",
+                    gate=VerifyBeforeWrite(catalogue, task) if persona == "gated" else None,
+                )
+    return results
+
+
+def raised(result: EpisodeResult) -> list[str]:
+    records = read_trace(result.trace).records
+    observations = [item for item in records if isinstance(item, ObservationRecord)]
+    return [item.text for item in observations if item.end.status == "raised"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", [mini.id for mini in MINIS])
-class TestBeforeTheJudge:
+@pytest.mark.parametrize("scenario", SCENARIOS)
+class TestInTheWorld:
     def test_careful_passes_in_all_its_turns_without_an_error(
-        self, scenario: str, runs: dict
+        self, scenario: str, runs: Runs
     ) -> None:
-        run = runs["careful", scenario]
-        assert run["passed"], run
-        assert run["cells_run"] == len(cells("careful", scenario))
-        assert not [text for text in run["printed"] if "Error: " in text]
+        result = runs["careful", scenario]
+        assert result.status == "passed", result.outcome
+        assert result.end.steps == len(cells("careful", scenario))
+        assert raised(result) == []
 
-    def test_hasty_makes_its_mistake(self, scenario: str, runs: dict) -> None:
-        run = runs["hasty", scenario]
-        assert not run["passed"], run
-        assert run["exception"] is None
-        assert not [text for text in run["printed"] if "Error: " in text]
+    def test_careful_passes_behind_the_gate_too(self, scenario: str, runs: Runs) -> None:
+        result = runs["gated", scenario]
+        assert result.status == "passed", result.outcome
+        calls = [item for item in read_trace(result.trace).records if isinstance(item, CallRecord)]
+        writes = [call for call in calls if call.kind == "WRITE"]
+        stops = [call for call in writes if call.decision.action == "stop"]
+        assert bool(stops) is bool(writes)
 
-    def test_wanderer_takes_longer_and_mostly_gets_there(self, scenario: str, runs: dict) -> None:
-        run = runs["wanderer", scenario]
-        assert run["passed"] is (scenario not in WANDERER_FAILS), run
-        assert run["cells_run"] > runs["careful", scenario]["cells_run"]
+    def test_hasty_makes_its_mistake(self, scenario: str, runs: Runs) -> None:
+        result = runs["hasty", scenario]
+        assert result.status == "failed", result.error
+        assert raised(result) == []
+
+    def test_wanderer_takes_longer_and_mostly_gets_there(self, scenario: str, runs: Runs) -> None:
+        result = runs["wanderer", scenario]
+        expected = "failed" if scenario in WANDERER_FAILS else "passed"
+        assert result.status == expected, result.outcome
+        assert result.end.steps > runs["careful", scenario].end.steps
 
 
-@pytest.mark.parametrize(("persona", "scenario"), RUNS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("persona", PERSONAS)
 def test_every_cell_is_legal(persona: str, scenario: str) -> None:
     for cell in cells(persona, scenario):
         compile_cell(cell, "<cell>")
@@ -90,6 +108,7 @@ def test_each_persona_repeats_a_stopped_cell(persona: str) -> None:
 def test_waits_stand_alone() -> None:
     """A gate may run a cell twice: a wait beside a write would then wait twice."""
     writes = re.compile(r"\.(send_|add_|delete_|edit_|reply_|checkout|order_|user_cancel|save_)")
-    for persona, scenario in RUNS:
-        for cell in cells(persona, scenario):
-            assert not ("wait_for_notification" in cell and writes.search(cell)), scenario
+    for persona in PERSONAS:
+        for scenario in SCENARIOS:
+            for cell in cells(persona, scenario):
+                assert not ("wait_for_notification" in cell and writes.search(cell)), scenario
