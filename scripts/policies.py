@@ -38,11 +38,12 @@ def policy(settings: MemorySettings, bank: Bank | None, catalogue: Catalogue) ->
         on=settings.gate, latch=settings.latch, risk_stop=settings.risk_stop
     )
     retriever = Bm25Retriever(bank) if bank is not None else None
-    gate_bank = bank if settings.cards != "skill" else None
 
     def make(task: Task) -> tuple[Gate, Injector]:
         seen = SeenCards()
-        gate = VerifyBeforeWrite(catalogue, task, settings=gate_settings, bank=gate_bank, seen=seen)
+        gate = VerifyBeforeWrite(
+            catalogue, task, settings=gate_settings, bank=bank, seen=seen, cards=settings.cards
+        )
         if bank is None:
             return gate, NoInjector()
         return gate, MemoryInjector(bank, settings, seen, retriever=retriever)
