@@ -99,9 +99,15 @@ class SteppedEnvironment(Environment):  # type: ignore[misc]
         """Do nothing: there is no thread to wait for."""
 
     def add_to_log(self, events: Any) -> None:
-        """Log events as the base class does, and tell of each one."""
-        super().add_to_log(events)
+        """Log events as the base class does, and tell of each one.
+
+        A condition that was checked and did not hold is no event of the world. The turn's condition
+        is checked once a second, and each check reads the whole log.
+        """
         for event in events if isinstance(events, list) else [events]:
+            if event.event_type is EventType.CONDITION and not event.metadata.return_value:
+                continue
+            super().add_to_log(event)
             self._on_event(event)
 
     def advance(self, seconds: float) -> None:

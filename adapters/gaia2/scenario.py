@@ -54,6 +54,7 @@ def load(source: str, checks: str | None, engine: Engine) -> Any:
 def _from_class(source: str) -> Any:
     module, _, name = source.partition(":")
     scenario = getattr(importlib.import_module(module), name)()
+    scenario.duration = scenario.duration or LONGEST
     scenario.initialize()
     return scenario
 

@@ -41,7 +41,11 @@ def main(sockets: list[int], params: Frame) -> None:
     logging.disable(logging.CRITICAL)
     _make_repeatable()
     wire = Wire(socket.socket(fileno=sockets[0]))
-    world = _World(params, wire)
+    try:
+        world = _World(params, wire)
+    except Exception as error:  # noqa: BLE001 - the parent turns it into a WorldError
+        wire.send({"error": f"{type(error).__name__}: {error}"})
+        return
     wire.send({"ok": {"time": world.now, "tools": world.rows}})
     while True:
         frame = wire.recv()

@@ -290,6 +290,17 @@ async def test_unknown_names_offer_the_nearest(gaia2: Gaia2) -> None:
         await gaia2.open(strange, AllowGate(), Limits())
 
 
+async def test_an_app_that_are_drops_in_silence_is_named(
+    gaia2_python: Path, tmp_path: Path
+) -> None:
+    setup = small_setup(gaia2_python, tmp_path)
+    broken = setup.roots[0].path / "small" / "small_search.json"
+    broken.write_text(broken.read_text().replace('"EmailClientV2"', '"EmailV9"'))
+    async with Gaia2(setup) as gaia2:
+        with pytest.raises(WorldError, match="Emails"):
+            await gaia2.open(task(gaia2, "search"), AllowGate(), Limits())
+
+
 async def test_a_lost_world_process_is_an_error_of_the_episode(opened: Opened) -> None:
     world = await opened("search")
     await world._world.end()
