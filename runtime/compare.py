@@ -58,7 +58,7 @@ def first_difference(recorded: TraceFile, replayed: TraceFile) -> Difference | N
     for old, new in zip(before, after, strict=False):
         if type(old) is not type(new):
             return Difference(
-                where=_where(old), field="record", recorded=_name(old), replayed=_name(new)
+                where=_where(old), field="record", recorded=_name(old), replayed=_where(new)
             )
         for field in COMPARED[type(old)]:
             left, right = _json(getattr(old, field)), _json(getattr(new, field))
@@ -74,7 +74,7 @@ def first_difference(recorded: TraceFile, replayed: TraceFile) -> Difference | N
             where=_where(longer),
             field="record",
             recorded=_name(longer) if there else "nothing",
-            replayed="nothing" if there else _name(longer),
+            replayed="nothing" if there else _where(longer),
         )
     return None
 
@@ -122,4 +122,6 @@ def _where(record: Record) -> str:
         return f"{record.type} of cell {record.cell}"
     if isinstance(record, MessageRecord):
         return f"message of the {record.role}"
+    if isinstance(record, InjectionRecord):
+        return f"injection at {record.point}"
     return record.type

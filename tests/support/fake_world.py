@@ -97,6 +97,7 @@ class FakeWorld:
     broken: str = ""
     """Raise this when asked to run a cell."""
     _token: str = field(default_factory=lambda: f"eyJhbGciOi.{secrets.token_hex(8)}.sig")
+    _gate_error: Exception | None = None
     _calls: int = 0
     _cells: int = 0
 
@@ -121,6 +122,8 @@ class FakeWorld:
         except Exception as error:
             status = "raised"
             printed.write(f"{type(error).__name__}: {error}")
+        if self._gate_error is not None:
+            raise self._gate_error
         end = CellEnd(status=status)
         notes = self.gate.end_cell(end)
         return Observation(
@@ -138,7 +141,11 @@ class FakeWorld:
         call = ToolCall(
             n=self._calls, cell=self._cells, function=f"shop.{name}", arguments=arguments, kind=kind
         )
-        decision = self.gate.decide(call)
+        try:
+            decision = self.gate.decide(call)
+        except Exception as error:  # the bridge asks outside of the cell: its code cannot catch it
+            self._gate_error = error
+            raise _Stopped from error
         if decision.action in {"stop", "refuse"}:
             raise _Stopped(decision.message)
         if decision.action == "answer":
@@ -213,6 +220,9 @@ class FakeBenchmark:
 
     def versions(self) -> dict[str, str]:
         return {"fake": "1"}
+
+    def limits(self, task: Task, limits: Limits) -> Limits:
+        return limits
 
     def for_arm(self, folder: Path, arm: str) -> Self:
         return self

@@ -1,0 +1,124 @@
+"""Success as the benchmark defines it; errors and gaps are neither success nor failure."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from runtime.contracts import Limits, Usage
+from runtime.masking import Masker
+from runtime.report.summary import ArmSummary, summarise
+from runtime.report.tables import arms_table, tasks_table
+from runtime.runs import ArmManifest, Manifest, RunFolder
+from runtime.trace import EndRecord, Header, TraceWriter
+from tests.support.fake_world import task
+
+TASKS = [task(name) for name in ("a_1", "a_2", "b_1", "b_2")]
+
+
+@pytest.fixture
+def summary(tmp_path):
+    def summary(costs=(), **statuses: str) -> ArmSummary:
+        arm = ArmManifest(name="arm", model={"name": "m"}, settings={"gate": True})
+        folder = RunFolder(tmp_path)
+        for position, (name, status) in enumerate(statuses.items()):
+            end = EndRecord(
+                status=status,
+                steps=2,
+                calls=3,
+                events=4,
+                usage=Usage(input=10, cached=4, output=5),
+                memory_tokens=7,
+                cost_usd=costs[position] if costs else 0.5,
+                wall_s=1.5,
+            )
+            with TraceWriter(folder.trace_path("arm", name), Masker()) as writer:
+                writer.write(
+                    Header(episode=name, task=task(name), limits=Limits(), prompt_sha256="")
+                )
+                writer.write(end)
+                writer.finish()
+        manifest = Manifest(
+            benchmark="fake",
+            dataset="all",
+            tasks=tuple(each.id for each in TASKS),
+            seed=3,
+            limits=Limits(),
+            versions={},
+            arms=(arm,),
+        )
+        return summarise(folder, manifest, TASKS)[0]
+
+    return summary
+
+
+@pytest.mark.parametrize(
+    ("statuses", "tgc", "sgc"),
+    [
+        ({"a_1": "passed", "a_2": "passed", "b_1": "passed", "b_2": "failed"}, 75.0, 50.0),
+        ({"a_1": "passed", "a_2": "failed", "b_1": "passed", "b_2": "failed"}, 50.0, 0.0),
+        ({"a_1": "passed", "a_2": "passed"}, 100.0, 100.0),
+        ({"a_1": "passed", "b_1": "failed", "b_2": "passed"}, 66.67, 0.0),
+        ({"a_1": "passed", "a_2": "errored", "b_1": "passed", "b_2": "passed"}, 100.0, 100.0),
+        ({"a_1": "errored"}, None, None),
+        ({}, None, None),
+    ],
+)
+def test_tgc_is_over_tasks_and_sgc_over_scenarios_that_were_evaluated_whole(
+    summary, statuses, tgc, sgc
+):
+    row = summary(**statuses)
+    assert (row.tgc, row.sgc) == (tgc, sgc)
+
+
+def test_errors_and_gaps_are_counted_apart(summary):
+    row = summary(a_1="passed", a_2="failed", b_1="errored")
+    assert (row.passed, row.failed, row.errored, row.not_run) == (1, 1, 1, 1)
+    assert row.success == {"a_1": True, "a_2": False}
+
+
+def test_one_unknown_price_makes_the_sum_unknown(summary):
+    assert summary(a_1="passed", a_2="passed").cost_usd == 1.0
+    assert summary(costs=(0.5, None), a_1="passed", a_2="passed").cost_usd is None
+
+
+def test_the_json_row_has_the_keys_that_scripts_rely_on(summary):
+    assert summary(a_1="passed", a_2="failed").as_json() == {
+        "arm": "arm",
+        "model": "m",
+        "memory": None,
+        "profile": "none",
+        "gate": True,
+        "latch": None,
+        "dataset": "all",
+        "seed": 3,
+        "episodes": 2,
+        "passed": 1,
+        "failed": 1,
+        "errored": 0,
+        "not_run": 2,
+        "tgc": 50.0,
+        "sgc": 0.0,
+        "events": 8,
+        "calls": 6,
+        "tokens": {"input": 20, "cached": 8, "output": 10, "memory": 14},
+        "cost": 1.0,
+        "wall_s": 3.0,
+    }
+
+
+def shown(table) -> str:
+    console = Console(width=80, file=io.StringIO())
+    console.print(table)
+    return console.file.getvalue()
+
+
+def test_tables_fit_eighty_columns_and_show_unknown_as_unknown(summary):
+    row = summary(costs=(None,), a_1="passed")
+    text = shown(arms_table([row], title="fake all"))
+    assert max(map(len, text.splitlines())) <= 80
+    assert "?" in text
+    assert "100.0" in text
+    tasks = shown(tasks_table([row], [each.id for each in TASKS])).splitlines()
+    assert "pass" in next(line for line in tasks if "a_1" in line)
+    assert "-" in next(line for line in tasks if "b_2" in line)
