@@ -13,7 +13,6 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 from runtime.bridge import lockdown
@@ -128,7 +127,7 @@ class _Client:
         self._number = 0
         self._lock = threading.RLock()
         self._replies: dict[int, Frame] = {}
-        self._order: list[str] = []
+        self._tracked: Frame = {}
         self.cell = 0
         self.printed: str | None = None
 
@@ -136,13 +135,15 @@ class _Client:
         """Stand in for the engine's request tracker: the world keeps the log.
 
         A request that the engine will not send (no address, data that is no mapping) is noted at
-        once; for others only the order of the keys is kept, which the log repeats.
+        once; others are kept until they are sent, for the order of their keys in the log.
         """
-        self._order = [str(key) for key in data] if isinstance(data, Mapping) else []
         url = str(url)
         sent = url.startswith("/") or "://" in url
+        kept = dict(data) if isinstance(data, dict) else {}
+        self._tracked = {"op": "note", "method": method.upper(), "url": url, "data": kept}
+        self._tracked["order"] = list(kept)
         if not sent or (data and not isinstance(data, dict)):
-            self._exchange({"op": "note", "method": method.upper(), "url": url, "data": data})
+            self._exchange(self._tracked | {"data": data})
 
     def request(
         self,
@@ -156,8 +157,11 @@ class _Client:
         **_ignored: Any,
     ) -> Any:
         """Ask the parent and wrap its reply as the engine's client would."""
-        if json is not None:
-            _check_serialisable(json)
+        tracked, self._tracked = self._tracked, {}
+        if json is not None and (problem := _unserialisable(json)) is not None:
+            if tracked:
+                self._exchange(tracked)
+            raise problem
         auth = next(
             (value for key, value in dict(headers or {}).items() if key.lower() == "authorization"),
             None,
@@ -171,7 +175,7 @@ class _Client:
                 "json": json,
                 "data": data,
                 "auth": auth,
-                "order": self._order,
+                "order": tracked.get("order", []),
             }
         )
         return _response(reply)
@@ -186,7 +190,7 @@ class _Client:
             try:
                 self._number += 1
                 number = self._number
-                self._calls.send(frame | {"n": number}, default=str)
+                self._calls.send(frame | {"n": number}, default=_as_logged)
                 while number not in self._replies:
                     reply = self._calls.recv()
                     self._replies[reply["n"]] = reply
@@ -229,9 +233,20 @@ class _Client:
         return self.request("DELETE", url, **named)
 
 
-def _check_serialisable(value: Any, _dumps: Any = json.dumps) -> None:
-    """Raise the TypeError that the engine's client would raise."""
-    _dumps(value)
+def _unserialisable(value: Any, _dumps: Any = json.dumps) -> Exception | None:
+    """Return the error that the engine's client would raise."""
+    try:
+        _dumps(value)
+    except (TypeError, ValueError) as error:
+        return error
+    return None
+
+
+def _as_logged(value: Any) -> Any:
+    """Make JSON of what is none, as the engine's log does."""
+    if isinstance(value, set | frozenset):
+        return list(value)
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 def _response(reply: Frame) -> Any:

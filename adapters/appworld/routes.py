@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import parse_qs, quote, unquote
 
 from runtime.bridge.wire import Frame
 from runtime.bridge.world import Route, Unrouted
@@ -85,8 +85,9 @@ class Routes:
             return self._unrouted(frame, method, url, path)
         endpoint, path_arguments = found
         place, body = _body(frame, method, endpoint.path)
+        sent = {**_query(url), **(body or {})} or body if place == "params" else body
         auth = frame.get("auth") if isinstance(frame.get("auth"), str) else None
-        arguments = {**(body or {}), **_typed(endpoint.function, path_arguments)}
+        arguments = {**(sent or {}), **_typed(endpoint.function, path_arguments)}
         return Route(
             function=endpoint.function.name,
             arguments=arguments,
@@ -98,7 +99,7 @@ class Routes:
                 "method": method,
                 "path": "/" + endpoint.canonical(path_arguments),
                 "place": place,
-                "arguments": body,
+                "arguments": sent,
                 "auth": auth,
                 "url": _logged_url(frame, url),
                 "logged": _logged(frame, body, auth),
@@ -133,11 +134,13 @@ class Routes:
     def _unrouted(self, frame: Frame, method: str, url: str, path: str | None) -> Unrouted:
         status, body, reason = self._answer(method, path)
         note: dict[str, Json] | None = None
-        if path is not None and self._find(method, path) is None:
-            data = frame.get("data") if frame.get("op") == "note" else _any_body(frame, method)
-            data = data if isinstance(data, dict) else None
+        noted = frame.get("op") == "note"
+        if noted or (path is not None and self._find(method, path) is None):
+            data = frame.get("data") if noted else _any_body(frame, method)
             auth = frame.get("auth") if isinstance(frame.get("auth"), str) else None
-            logged = _logged(frame, data, auth)
+            logged: Any = data
+            if data is None or isinstance(data, dict):
+                logged = _logged(frame, data, auth)
             note = {"method": method, "url": _logged_url(frame, url), "logged": logged}
         return Unrouted(
             request=f"{method} {url[:200]}",
@@ -151,7 +154,7 @@ class Routes:
         if path is None:
             reason = "only the apps of this world can be reached"
             return 404, _message(reason), reason
-        if any(endpoint.match(path) for endpoint in self._endpoints if endpoint.method != method):
+        if any(self._find(other, path) for other in self._by_method if other != method):
             return 405, '{"detail":"Method Not Allowed"}', "method not allowed"
         app, _, rest = path.partition("/")
         if app not in self.catalogue.apps:
@@ -173,6 +176,16 @@ def _body(frame: Frame, method: str, path: str) -> tuple[str, dict[str, Json] | 
     if value is None:
         return place, None
     return place, value if isinstance(value, dict) else {}
+
+
+def _query(url: str) -> dict[str, Json]:
+    """Return the arguments in a URL's query; a name that stands there twice has a list."""
+    query: dict[str, Json] = {}
+    for name, values in parse_qs(
+        url.partition("#")[0].partition("?")[2], keep_blank_values=True
+    ).items():
+        query[name] = values[0] if len(values) == 1 else list(values)
+    return query
 
 
 def _any_body(frame: Frame, method: str) -> object:

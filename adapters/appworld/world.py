@@ -112,8 +112,9 @@ class _World:
         return {"done": self._engine.task_completed()}
 
     def _evaluate(self, frame: Frame) -> Frame:
-        self._engine.environment_io = frame["io"]
-        self._engine.num_interactions = len(frame["io"])
+        cells = [{**cell, "input": cell["input"].strip()} for cell in frame["io"]]
+        self._engine.environment_io = cells
+        self._engine.num_interactions = len(cells)
         self._engine._save_state(self._engine.output_db_home_path_on_disk)  # noqa: SLF001
         self._engine.save_logs()
         return verdict(self._engine)

@@ -80,22 +80,34 @@ class CellProcess:
         A process that died meanwhile, or left too much, is replaced. The next cell is told.
         """
         child = self._opened()
-        control, calls = child.channels
         try:
-            for _ in range(LEFT_OVER_FRAMES):
-                if control.recv_waiting() is not None:
-                    continue  # no cell is running, so it is forged
-                if (frame := calls.recv_waiting()) is None:
-                    return
-                async with asyncio.timeout(1.0):
-                    await calls.send(await answer(frame) | {"n": frame.get("n")})
-            detail = "Code left over by an earlier cell kept on asking."
+            detail = await self._drain(child, answer)
         except TimeoutError:
             detail = "Code left over by an earlier cell kept on asking."
         except (Closed, BadFrame) as error:
             detail = await self._cause(child, error)
-        self._lost = f"{detail} {RESTARTED}\n"
-        await self._restart()
+        if detail:
+            self._lost = f"{detail} {RESTARTED}\n"
+            await self._restart()
+
+    @staticmethod
+    async def _drain(child: Child, answer: Answer) -> str:
+        """Empty the channels of a frozen process; return why it cannot go on, or "".
+
+        Raises `TimeoutError`, `Closed` or `BadFrame`.
+        """
+        control, calls = child.channels
+        for _ in range(LEFT_OVER_FRAMES):
+            if control.recv_waiting() is not None:
+                continue  # no cell is running, so it is forged
+            if (frame := calls.recv_waiting()) is not None:
+                async with asyncio.timeout(1.0):
+                    await calls.send(await answer(frame) | {"n": frame.get("n")})
+            elif (control.partial or calls.partial) and child.threads() == 1:
+                return "An earlier cell sent part of a frame to the harness."
+            else:
+                return ""
+        raise TimeoutError
 
     async def run(
         self, source: str, answer: Answer, stopped: Callable[[], bool], seconds: float

@@ -24,6 +24,11 @@ class Channel:
         """Return the socket's descriptor, -1 once closed."""
         return self._sock.fileno()
 
+    @property
+    def partial(self) -> bool:
+        """Whether part of a frame has arrived and the rest has not."""
+        return bool(self._buffer)
+
     async def send(self, frame: Frame) -> None:
         """Send one frame. Raises `Closed`."""
         try:
