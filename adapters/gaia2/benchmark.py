@@ -13,8 +13,8 @@ from adapters.gaia2.calls import Tools
 from adapters.gaia2.episode import Gaia2World, think_time
 from adapters.gaia2.judge import Judge
 from adapters.gaia2.prompt import opening
-from adapters.gaia2.scenarios import read_task
 from adapters.gaia2.setup import Gaia2Setup
+from adapters.gaia2.tasks import read_task
 from adapters.scratch import Scratch
 from runtime.bridge.cell import CellProcess
 from runtime.bridge.host import Child, Host

@@ -11,7 +11,7 @@ import pytest
 from adapters.gaia2.calls import Tools
 from adapters.gaia2.kinds import kind_of, kind_of_call
 from adapters.gaia2.prompt import ANCHOR, opening
-from adapters.gaia2.scenarios import read_task
+from adapters.gaia2.tasks import read_task
 from adapters.gaia2.setup import MINI, datasets
 from runtime.bridge.world import Route, Unrouted
 from runtime.contracts import Kind, Task

@@ -306,3 +306,35 @@ async def test_a_lost_world_process_is_an_error_of_the_episode(opened: Opened) -
     await world._world.end()
     with pytest.raises(WorldError):
         await world.execute("print(apps.Emails.list_emails())")
+
+
+WRITES = {
+    "Contacts": "add_new_contact edit_contact delete_contact",
+    "Emails": "send_email download_attachments reply_to_email forward_email"
+    " move_email delete_email",
+    "Calendar": "add_calendar_event delete_calendar_event",
+    "Messages": "send_message send_message_to_group_conversation create_group_conversation"
+    " download_attachment add_participant_to_conversation remove_participant_from_conversation"
+    " change_conversation_title",
+    "Cabs": "order_ride user_cancel_ride",
+    "Shopping": "add_to_cart remove_from_cart checkout cancel_order",
+    "RentAFlat": "save_apartment remove_saved_apartment",
+    "Files": "open mkdir makedirs mv rm",
+    "ReminderApp": "add_reminder delete_reminder delete_all_reminders",
+    "AgentUserInterface": "",
+    "SystemApp": "",
+    "City": "",
+}
+
+
+async def test_every_tool_of_the_table_has_its_reviewed_kind(gaia2: Gaia2) -> None:
+    catalogue = await gaia2.catalogue()
+    assert len(catalogue.functions) > 100
+    for app, names in WRITES.items():
+        found = {item.short for item in catalogue.functions.values() if item.app == app}
+        writes = {name for name in found if catalogue.kind(f"{app}.{name}") == "WRITE"}
+        assert found, app
+        assert writes == set(names.split()), app
+    finish = "AgentUserInterface.send_message_to_user"
+    assert [item.name for item in catalogue.functions.values() if item.kind == "FINISH"] == [finish]
+    assert all(item.reason for item in catalogue.functions.values())
