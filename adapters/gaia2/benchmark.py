@@ -12,7 +12,7 @@ from typing import Any, Self
 from adapters.gaia2.calls import Tools
 from adapters.gaia2.episode import Gaia2World, think_time
 from adapters.gaia2.judge import Judge
-from adapters.gaia2.prompt import opening
+from adapters.gaia2.prompt import opening, rules_sha256
 from adapters.gaia2.setup import Gaia2Setup
 from adapters.gaia2.tasks import read_task
 from adapters.scratch import Scratch
@@ -20,7 +20,7 @@ from runtime.bridge.cell import CellProcess
 from runtime.bridge.host import Child, Host
 from runtime.bridge.wire import BadFrame, Closed, Frame
 from runtime.catalogue import Catalogue
-from runtime.contracts import Gate, Json, Kind, Limits, ModelSource, Prompt, Task
+from runtime.contracts import ChatModel, Gate, Json, Kind, Limits, Prompt, Task
 from runtime.errors import UnknownName, UsageError, WorldError
 
 __all__ = ["TIME_WALL_S", "Gaia2"]
@@ -45,17 +45,17 @@ class Gaia2:
         self,
         setup: Gaia2Setup,
         *,
-        judge: ModelSource | None = None,
+        judge: ChatModel | None = None,
         think: str = "zero",
         seed: int = 0,
     ) -> None:
         """Describe a benchmark; nothing is started before it is needed.
 
         `judge`: model for scenarios without scripted checks. `think`: what a model call costs on
-        the world's clock, `zero`, `measured` or `fixed:SECONDS`. `seed`: of the judge's model.
+        the world's clock, `zero`, `measured` or `fixed:SECONDS`. `seed`: of `random` in cells.
         """
         self._setup, self._judge, self._seed = setup, judge, seed
-        self._think = think_time(think)
+        self._think, self._think_setting = think_time(think), think
         self._scratch = Scratch(setup.scratch)
         self._version = "not started"
         self._tables: dict[str, Tools] = {}
@@ -91,13 +91,20 @@ class Gaia2:
     async def catalogue(self) -> Catalogue:
         """Return the tools of GAIA2's apps under their usual names."""
         if self._general is None:
-            worlds, _ = self._warm()
-            self._general = Tools((await worlds.start())["functions"])
+            self._general = Tools((await self._start())["functions"])
         return self._general.catalogue
 
     def versions(self) -> dict[str, str]:
-        """Return ARE's version."""
-        return {"meta-agents-research-environments": self._version}
+        """Return ARE's version (once it runs), the prompt's hash and what thinking costs."""
+        return {
+            "meta-agents-research-environments": self._version,
+            "prompt": rules_sha256()[:16],
+            "think_time": self._think_setting,
+        }
+
+    def for_arm(self, folder: Path, arm: str) -> Gaia2:  # noqa: ARG002 - protocol
+        """Return itself: nothing is written besides the trace."""
+        return self
 
     async def open(
         self, task: Task, gate: Gate, limits: Limits, *, read_only: bool = False
@@ -105,8 +112,8 @@ class Gaia2:
         """Open a scenario: fork a world and a locked-down cell."""
         params = self._params(task) | {"read_only": read_only}
         judge = self._judge_for(task, scripted=params["checks"] is not None)
+        await self._start()
         worlds, cells = self._warm()
-        self._version = (await worlds.start())["version"]
         world = await worlds.spawn("world", params)
         cell: CellProcess | None = None
         opened = False
@@ -148,6 +155,11 @@ class Gaia2:
     async def __aexit__(self, *exc: object) -> None:
         """Close it."""
         await self.close()
+
+    async def _start(self) -> Frame:
+        ready = await self._warm()[0].start()
+        self._version = ready["version"]
+        return ready
 
     def _warm(self) -> tuple[Host, Host]:
         if self._hosts is None:
@@ -202,7 +214,7 @@ class Gaia2:
                 f"{task.id} has no scripted checks, so its judge needs a model. Name one with"
                 " --judge MODEL."
             )
-        return Judge(self._judge.for_episode(task, self._seed))
+        return Judge(self._judge)
 
 
 async def _ready(child: Child) -> Frame:

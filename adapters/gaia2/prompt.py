@@ -7,6 +7,7 @@ time and the request. A memory block goes right before `ANCHOR`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -15,7 +16,7 @@ from typing import Any
 from adapters.gaia2.signatures import signature
 from runtime.contracts import Message, Prompt, Task
 
-__all__ = ["ANCHOR", "listing", "opening"]
+__all__ = ["ANCHOR", "listing", "opening", "rules_sha256"]
 
 ANCHOR = "Now do what the person asks:"
 TIME_RULES = """
@@ -40,6 +41,11 @@ def listing(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(
         f"## apps.{app}\n" + "\n".join(f"- {line}" for line in lines) for app, lines in apps.items()
     )
+
+
+def rules_sha256() -> str:
+    """Return the hash of everything here that does not depend on a task."""
+    return hashlib.sha256(f"{_rules()}\0{ANCHOR}\0{TIME_RULES}".encode()).hexdigest()
 
 
 @cache

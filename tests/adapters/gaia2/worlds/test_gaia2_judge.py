@@ -10,30 +10,18 @@ from gaia2_worlds import BOOK, TELL, run, small_setup, task
 
 from adapters.gaia2.benchmark import Gaia2
 from adapters.gaia2.judge import Judge
-from runtime.contracts import AllowGate, Json, Limits, Message, Reply, Task, Usage
+from runtime.contracts import AllowGate, Limits, Message, Reply, Usage
 from runtime.errors import ModelError, WorldError
 
 
 class Answers:
-    """A model source whose one model answers as told."""
+    """A model that answers as told."""
 
     name = "judging-model"
 
     def __init__(self, answer: Callable[[], str]) -> None:
         self.answer = answer
         self.questions: list[Sequence[Message]] = []
-
-    def describe(self) -> dict[str, Json]:
-        return {}
-
-    def secrets(self) -> tuple[str, ...]:
-        return ()
-
-    def for_episode(self, task: Task, seed: int) -> Answers:
-        return self
-
-    async def close(self) -> None:
-        pass
 
     async def complete(self, messages: Sequence[Message]) -> Reply:
         self.questions.append(messages)
