@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from appworld.api_docs import prepare_api_docs
@@ -111,6 +112,7 @@ def _add_account(models: Any, app: str, person: Person) -> Any:
         first_name=person.first_name,
         last_name=person.last_name,
         password=person.password(app),
+        created_at=datetime(2020, 3, 1, 10, 0),
         **address,
         **verified,
     )
