@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-__all__ = ["arguments_in_path", "best_name", "named_functions", "plain_name"]
+__all__ = ["arguments_in_path", "best_name", "named_functions", "plain_name", "shape_of"]
 
 CALLED = re.compile(r"\bapis\s*\.\s*(?P<app>[a-z_]\w*)\s*\.\s*(?P<name>[a-z]\w*)")
 ATTRIBUTE = re.compile(r"\.\s*([a-z]\w*)")
@@ -57,6 +57,11 @@ def best_name(app: str, method: str, path: str, names: Iterable[str]) -> str | N
     scored = [(_score(method, path, name), name) for name in sorted(names)]
     score, name = max(scored, default=(0.0, ""))
     return name if score >= LEAST else None
+
+
+def shape_of(path: str) -> str:
+    """Return a path with a star in the place of each value."""
+    return "/".join("*" if VALUE.search(word) else word for word in path.strip("/").split("/"))
 
 
 def plain_name(method: str, path: str) -> str:

@@ -14,6 +14,7 @@ from adapters.appworld.guess import (
     best_name,
     named_functions,
     plain_name,
+    shape_of,
 )
 from adapters.appworld.kinds import kind_of
 from adapters.appworld.output_folder import (
@@ -86,13 +87,16 @@ def _open(output: TaskOutput, out: Path) -> ImportedEpisode:
 def _tell(output: TaskOutput, episode: ImportedEpisode) -> None:
     for problem in output.problems:
         episode.problem(problem)
-    shares = _shares(output)
+    for request in output.requests:
+        episode.learn(request.data)
+    namer = _Namer(output.interactions)
+    shares = namer.shares(output.requests)
     talk = _Talk(episode, output.lm_calls)
     for number, (cell, requests) in enumerate(zip(output.interactions, shares, strict=True)):
         talk.before(number, cell)
         episode.cell(cell.source, 0.0)
-        finished = _calls(episode, cell, requests)
-        episode.observation(cell.output, 0.0, raised=cell.raised, done=finished)
+        done = _calls(episode, namer, number, requests) and not cell.raised
+        episode.observation(cell.output, 0.0, raised=cell.raised, done=done)
         if not output.lm_calls:
             episode.says("user", f"Output:\n{cell.output}", 0.0)
     if output.verdict is not None:
@@ -100,38 +104,54 @@ def _tell(output: TaskOutput, episode: ImportedEpisode) -> None:
         episode.outcome(passed=passed, checks=checks)
 
 
-def _calls(episode: ImportedEpisode, cell: Interaction, requests: list[Request]) -> bool:
-    """Write a cell's calls; say whether it completed the task."""
+def _calls(episode: ImportedEpisode, namer: _Namer, number: int, requests: list[Request]) -> bool:
+    """Write a cell's calls; say whether one of them completes the task."""
     finished = False
     for request in requests:
-        name = _name(request, cell) or plain_name(request.method, request.path)
+        name = namer.name(number, request) or plain_name(request.method, request.path)
         function = f"{request.app}.{name}"
         kind = Kind(kind_of(function, request.method.upper())[0])
         arguments = {**arguments_in_path(request.path), **request.data}
         episode.call(function, arguments, kind, 0.0)
         finished = finished or kind is Kind.FINISH
-    return finished and not cell.raised
+    return finished
 
 
-def _name(request: Request, cell: Interaction) -> str | None:
-    names = named_functions(cell.source, request.app)
-    return best_name(request.app, request.method, request.path, names)
+class _Namer:
+    """Names requests by the code of a cell. Names are looked up once a cell and shape of path."""
 
+    def __init__(self, cells: list[Interaction]) -> None:
+        self._cells = cells
+        self._names: dict[tuple[int, str], frozenset[str]] = {}
+        self._found: dict[tuple[int, str, str, str], str | None] = {}
 
-def _shares(output: TaskOutput) -> list[list[Request]]:
-    """Give each request to a cell, keeping the order of both."""
-    shares: list[list[Request]] = [[] for _ in output.interactions]
-    current = 0
-    for request in output.requests:
-        later = range(current, len(shares))
-        current = next((at for at in later if _fits(request, output.interactions[at])), current)
-        shares[current].append(request)
-    return shares
+    def name(self, number: int, request: Request) -> str | None:
+        """Return the function behind a request, if the code of cell `number` leads to one."""
+        shape = shape_of(request.path)
+        key = (number, request.app, request.method, shape)
+        if key not in self._found:
+            names = self._of(number, request.app)
+            self._found[key] = best_name(request.app, request.method, shape, names)
+        return self._found[key]
 
+    def fits(self, number: int, request: Request) -> bool:
+        """Whether the code of cell `number` names the function behind a request."""
+        return self.name(number, request) in self._of(number, request.app)
 
-def _fits(request: Request, cell: Interaction) -> bool:
-    name = _name(request, cell)
-    return name is not None and name in named_functions(cell.source, request.app)
+    def shares(self, requests: list[Request]) -> list[list[Request]]:
+        """Give each request to a cell, keeping the order of both."""
+        shares: list[list[Request]] = [[] for _ in self._cells]
+        current = 0
+        for request in requests:
+            later = range(current, len(shares))
+            current = next((at for at in later if self.fits(at, request)), current)
+            shares[current].append(request)
+        return shares
+
+    def _of(self, number: int, app: str) -> frozenset[str]:
+        if (number, app) not in self._names:
+            self._names[number, app] = named_functions(self._cells[number].source, app)
+        return self._names[number, app]
 
 
 class _Talk:

@@ -29,10 +29,12 @@ INTERACTIONS = "environment_io.md"
 REQUESTS = "api_calls.jsonl"
 LM_CALLS = "lm_calls.jsonl"
 HEADING = re.compile(
-    r"^#+ (?:Environment Interaction|Execution) (\d+)[ \t]*\n-{5,}[ \t]*\n", re.MULTILINE
+    r"^#+ (?:Environment Interaction|Execution) (\d{1,6})[ \t]*\n-{5,}[ \t]*\n", re.MULTILINE
 )
+LONGEST_CELL = 200_000
+"""Longer code is not parsed to find its end."""
 OPENING, BETWEEN, CLOSING = "```python\n", "\n```\n\n```\n", "\n```"
-COUNTS = re.compile(r"Num (Passed|Failed) Tests\s*:\s*(\d+)")
+COUNTS = re.compile(r"Num (Passed|Failed) Tests\s*:\s*(\d{1,6})")
 REQUIREMENT = re.compile(r"^>> (Passed|Failed) Requirement\n(.+?)$", re.MULTILINE)
 
 
@@ -147,6 +149,8 @@ def _split(body: str) -> Interaction | None:
 
 
 def _is_python(code: str) -> bool:
+    if len(code) > LONGEST_CELL:
+        return False
     try:
         ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

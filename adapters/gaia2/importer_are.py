@@ -19,7 +19,7 @@ from runtime.contracts import Check, Json, Kind
 
 __all__ = ["import_are"]
 
-ACTION = re.compile(r"Action:\s*(?P<json>\{.*\})", re.DOTALL)
+ACTION = re.compile(r"Action:\s*(?=\{)")
 FURTHEST = 40
 """Events among which an action's own is looked for."""
 FAILED = re.compile(r"^\[OUTPUT OF STEP \d+\] ERROR:")
@@ -172,7 +172,7 @@ def _action(content: str) -> tuple[str, dict[str, Json]] | None:
     if found is None:
         return None
     try:
-        action, _ = json.JSONDecoder().raw_decode(found["json"])
+        action, _ = json.JSONDecoder().raw_decode(content, found.end())
     except (ValueError, RecursionError):
         return None
     name = text_of(as_row(action).get("action"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -69,8 +70,20 @@ def imported_task(
     )
 
 
+SECRET = re.compile(
+    r"""(?<!\w)(?P<field>\w{1,40})\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']"""
+    r"""(?P<value>[^"'\\\n]{4,200})"""
+)
+"""A field with a quoted value, in printed JSON, in Python and in JSON within JSON.
+
+All repeats are bounded: the texts are foreign and may be long."""
+
+
 class ImportedEpisode:
     """The writer of one trace. Use as a context manager and end with `finish`.
+
+    A run of ours teaches its masker by the results of calls; here a secret may stand in printed
+    text only, so texts are searched for secrets too.
 
     Times are seconds since `begun` (the run's own clock); earlier ones count as 0.
     """
@@ -80,7 +93,8 @@ class ImportedEpisode:
     ) -> None:
         """`source`: what the header says; `root`: the folder that is left out of error texts."""
         self.path, self._root = path, root
-        self._writer = TraceWriter(path, Masker())
+        self._masker = Masker()
+        self._writer = TraceWriter(path, self._masker)
         self._begun, self._last = begun, 0.0
         self._cells = self._calls = self._steps = self._calls_of_cell = 0
         self._usage = Usage()
@@ -106,10 +120,15 @@ class ImportedEpisode:
         """Close the file; what is not finished stays a `.part`."""
         self._writer.close()
 
+    def learn(self, value: Json) -> None:
+        """Learn the secrets in a value that comes later, so that they are masked from now on."""
+        self._masker.mask(tame(value))
+
     def says(self, role: Literal["system", "user", "assistant"], text: str, at: float) -> None:
         """Add a message."""
         if text:
-            self._writer.write(MessageRecord(t=self._t(at), role=role, content=clean(text)))
+            content = self._text(text)
+            self._writer.write(MessageRecord(t=self._t(at), role=role, content=content))
 
     def model_call(
         self,
@@ -141,7 +160,7 @@ class ImportedEpisode:
         """Begin a cell."""
         self._cells += 1
         self._calls_of_cell = 0
-        self._writer.write(CellRecord(t=self._t(at), cell=self._cells, source=clean(source)))
+        self._writer.write(CellRecord(t=self._t(at), cell=self._cells, source=self._text(source)))
 
     def call(
         self,
@@ -184,7 +203,7 @@ class ImportedEpisode:
             ObservationRecord(
                 t=self._t(at),
                 cell=self._cells,
-                text=clean(text),
+                text=self._text(text),
                 end=CellEnd(status="raised" if raised else "finished"),
                 calls=self._calls_of_cell,
                 wall_s=0.0,
@@ -194,7 +213,7 @@ class ImportedEpisode:
 
     def notification(self, text: str, at: float) -> None:
         """Add what the world told the agent."""
-        self._writer.write(NotificationRecord(t=self._t(at), text=clean(text)))
+        self._writer.write(NotificationRecord(t=self._t(at), text=self._text(text)))
 
     def outcome(self, *, passed: bool, checks: Sequence[Check] = ()) -> None:
         """Add the verdict."""
@@ -234,6 +253,12 @@ class ImportedEpisode:
         )
         self._writer.finish()
         return self.path
+
+    def _text(self, text: str) -> str:
+        """Return the text cleaned, after learning the secrets that it spells out."""
+        text = clean(text)
+        self._masker.mask([{found["field"]: found["value"]} for found in SECRET.finditer(text)])
+        return text
 
     def _error(self, error: str, message: str) -> None:
         self._writer.write(ErrorRecord(t=self._last, error=error, message=clean(message)))

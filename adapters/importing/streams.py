@@ -16,7 +16,7 @@ __all__ = ["fold", "is_stream"]
 
 def is_stream(raw: str) -> bool:
     """Whether a response body is an event stream."""
-    return raw.lstrip()[:6] in {"data: ", "event:"} or raw.lstrip().startswith("data:")
+    return raw.lstrip().startswith(("data:", "event:", ":"))
 
 
 def fold(raw: str) -> Row:
@@ -34,7 +34,7 @@ def fold(raw: str) -> Row:
 
 
 def _events(raw: str) -> Iterator[Row]:
-    for line in raw.splitlines():
+    for line in raw.split("\n"):  # `splitlines` would also split inside a text
         if line.startswith("data:"):
             try:
                 event = json.loads(line[5:])

@@ -92,6 +92,25 @@ def test_secrets_are_masked_alike(imported: dict[str, TraceFile]) -> None:
     assert len(tokens - {None}) == 1
 
 
+def test_a_password_that_was_only_printed_is_masked(experiment: Path, tmp_path: Path) -> None:
+    log = experiment / "tasks/abc1234_2/logs/environment_io.md"
+    printed = '[{"account_name": "gmail", "password": "open-sesame"}]'
+    log.write_text(log.read_text().replace('{"email": "ada@example.com"}', printed))
+    report = import_appworld(experiment / "tasks/abc1234_2", tmp_path / "out")
+    text = report.traces[0].read_text()
+    assert "open-sesame" not in text
+    assert "account_name" in text
+
+
+def test_a_password_in_code_is_masked_before_the_request_that_names_it(
+    experiment: Path, tmp_path: Path
+) -> None:
+    log = experiment / "tasks/abc1234_1/logs/environment_io.md"
+    log.write_text(log.read_text().replace('passwords[0]["password"]', "str('hunter22')"))
+    report = import_appworld(experiment / "tasks/abc1234_1", tmp_path / "out")
+    assert "hunter22" not in report.traces[0].read_text()
+
+
 def test_the_report_gives_the_verdict(imported: dict[str, TraceFile]) -> None:
     (outcome,) = of(imported["abc1234_1"], OutcomeRecord)
     assert not outcome.passed
