@@ -6,6 +6,7 @@ Knows no command line and shows nothing: what happens is told to a `Watcher`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -14,10 +15,11 @@ from runtime.contracts import Benchmark, Gate, Injector, ModelSource, Task
 from runtime.episode import EpisodeResult, Progress, Provenance, run_episode
 from runtime.masking import Masker
 from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
+from runtime.trace import EndRecord
 
 __all__ = ["Arm", "Batch", "BatchResult", "Job", "Watcher"]
 
-
+logger = logging.getLogger(__name__)
 Policy = Callable[[Task], tuple[Gate, Injector]]
 """Makes one episode's gate and injector."""
 
@@ -139,8 +141,14 @@ class Batch:
         end = self._folder.end_of(job.arm.name, job.task.id)
         if end is None:
             return False
-        self._spent_usd += end.cost_usd or 0.0
+        self._spend(job, end)
         return not (self._retry_errors and end.status == "errored")
+
+    def _spend(self, job: Job, end: EndRecord) -> None:
+        if end.cost_usd is not None:
+            self._spent_usd += end.cost_usd
+        elif self._budget_usd is not None:
+            logger.warning("%s cost an unknown sum: the budget does not count it.", job.name)
 
     async def _work(self, queue: Iterable[Job], watcher: Watcher, result: BatchResult) -> None:
         for job in queue:
@@ -149,7 +157,7 @@ class Batch:
                 continue
             watcher.started(job)
             ended = await self._episode(job, watcher)
-            self._spent_usd += ended.end.cost_usd or 0.0
+            self._spend(job, ended.end)
             result.ended.append(ended)
             watcher.ended(job, ended)
 

@@ -93,6 +93,21 @@ class RunFolder:
         except (OSError, UnicodeDecodeError) as error:
             raise BadFile(path, f"cannot be read ({error})") from None
 
+    def check(self, manifest: Manifest) -> None:
+        """Raise `RunMismatch` showing what differs if the folder is of another configuration."""
+        old, new = (each.model_dump(mode="json") for each in (self.manifest(), manifest))
+        lines = [
+            line
+            for line in _differences(old, new)
+            if ".memory_path:" not in line  # the bank counts by its content, wherever it lies
+        ]
+        if lines:
+            shown = "\n".join(f"  {line}" for line in lines[:12])
+            raise RunMismatch(
+                f"{self.path} was made with another configuration:\n{shown}\n"
+                "Repeat the command it was made with, or choose another --out."
+            )
+
     def begin(self, manifest: Manifest) -> bool:
         """Make the folder, or check that it is this run's; return whether it resumes.
 
@@ -110,7 +125,7 @@ class RunFolder:
     def _begin(self, manifest: Manifest) -> bool:
         path, draft = self.path / MANIFEST, self.path / f"{MANIFEST}.partial"
         if path.exists():
-            self._compare(self.manifest(), manifest)
+            self.check(manifest)
             return True
         if any(entry != draft and LOCK not in entry.name for entry in self.path.iterdir()):
             raise UsageError(
@@ -160,20 +175,6 @@ class RunFolder:
         """Read all complete traces, arm by arm."""
         for path in sorted(self.path.glob("*/episodes/*.jsonl")):
             yield read_trace(path)
-
-    @staticmethod
-    def _compare(old: Manifest, new: Manifest) -> None:
-        lines = [
-            line
-            for line in _differences(old.model_dump(mode="json"), new.model_dump(mode="json"))
-            if ".memory_path:" not in line  # the bank counts by its content, wherever it lies
-        ]
-        if lines:
-            shown = "\n".join(f"  {line}" for line in lines[:12])
-            raise RunMismatch(
-                f"This run folder was made with another configuration:\n{shown}\n"
-                "Repeat the command it was made with, or choose another --out."
-            )
 
 
 def file_name(text: str) -> str:

@@ -1,7 +1,7 @@
 """The `contramem` command: wires runtime, adapters and injectors together.
 
-Each command lives in scripts/commands. Here they are registered, and errors become one sentence
-on stderr and an exit code.
+Each command lives in scripts/commands. Here they are listed, and errors become one sentence on
+stderr and an exit code.
 """
 
 from __future__ import annotations
@@ -14,19 +14,40 @@ import typer
 from rich.console import Console
 
 from runtime.errors import ContramemError
-from scripts.commands.bank import app as bank_app
-from scripts.commands.doctor import doctor
-from scripts.commands.replay import replay_command
-from scripts.commands.run import run
-from scripts.commands.setup import setup_app
-from scripts.commands.show import show
-from scripts.commands.tasks import tasks
+from scripts.lazy import LazyCommand, lazy_group
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
 
-INTERRUPTED = 130
+COMMANDS = {
+    "setup": LazyCommand(
+        "scripts.commands.setup",
+        "setup_app",
+        "Make a benchmark ready to run: its own Python environment and its data.",
+    ),
+    "doctor": LazyCommand(
+        "scripts.commands.doctor",
+        "doctor",
+        "Show what is set up here, what is missing, and the command that mends each.",
+    ),
+    "tasks": LazyCommand(
+        "scripts.commands.tasks", "tasks", "List a benchmark's datasets, or the tasks of one."
+    ),
+    "run": LazyCommand("scripts.commands.run", "run", "Run agents on a benchmark's tasks."),
+    "show": LazyCommand("scripts.commands.show", "show", "Show an episode as a person reads it."),
+    "replay": LazyCommand(
+        "scripts.commands.replay", "replay_command", "Play recorded episodes in a fresh world."
+    ),
+    "merge": LazyCommand(
+        "scripts.commands.merge", "merge", "Join the run folders of shards into one."
+    ),
+    "bank": LazyCommand("scripts.commands.bank", "app", "Look into banks of cards."),
+    "import": LazyCommand(
+        "scripts.commands.import_", "app", "Import runs of other harnesses as traces."
+    ),
+}
 
 app = typer.Typer(
+    cls=lazy_group(COMMANDS),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -35,13 +56,6 @@ app = typer.Typer(
     " strict replay.\n\nStart with [bold]contramem setup appworld[/bold], then"
     " [bold]contramem run --bench appworld --dataset mini_test --model scripted:careful[/bold].",
 )
-app.add_typer(setup_app, name="setup")
-app.command()(doctor)
-app.command()(tasks)
-app.command()(run)
-app.command()(show)
-app.command("replay")(replay_command)
-app.add_typer(bank_app, name="bank")
 
 
 @app.callback()
@@ -62,22 +76,9 @@ def main() -> None:
     """Run the command line. Never shows a stack trace for what a user can mend."""
     try:
         app()
-    except (ContramemError, KeyboardInterrupt) as error:
-        _end(error)
-
-
-def _end(error: BaseException) -> None:
-    if isinstance(error, KeyboardInterrupt):
-        _say("Interrupted. Finished episodes are kept: the same command goes on from here.")
-        sys.exit(INTERRUPTED)
-    if isinstance(error, ContramemError):
-        _say(f"Error: {error}")
+    except ContramemError as error:
+        Console(stderr=True).print(f"Error: {error}", highlight=False, markup=False, soft_wrap=True)
         sys.exit(error.exit_code)
-    raise error
-
-
-def _say(text: str) -> None:
-    Console(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

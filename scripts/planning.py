@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from injectors.profiles import MemorySettings, settings_for
 from runtime.batch import Arm, Batch
@@ -19,6 +20,14 @@ from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
 from scripts.policies import describe, memory_bank, policy
 
 __all__ = ["Plan", "RunOptions", "make_plan"]
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A model source that can tell whether it would answer, without asking for a completion."""
+
+    async def check(self) -> None:
+        """Raise `NotReady` if it would not."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,7 @@ class RunOptions:
     budget_usd: float | None = None
     retry_errors: bool = False
     out: Path | None = None
-    shard: Shard = field(default_factory=Shard)
+    shard: str = "1/1"
     models_file: Path | None = None
     profile: str = "none"
     memories: tuple[str, ...] = ()
@@ -61,6 +70,18 @@ class Plan:
         limit = self.manifest.limits.cost_usd
         episodes = len(self.tasks) * len(self.manifest.arms)
         return None if limit is None else round(limit * episodes, 2)
+
+    def complete(self) -> int:
+        """Count the episodes that are complete already. Raises `BadFile`."""
+        return sum(
+            self.folder.end_of(job.arm.name, job.task.id) is not None for job in self.batch.jobs()
+        )
+
+    async def check(self) -> None:
+        """Ask each endpoint whether it is there and takes the key. Raises `NotReady`."""
+        for source in self.sources:
+            if isinstance(source, Checkable):
+                await source.check()
 
     async def close(self) -> None:
         """Close warm processes and connections."""
@@ -119,7 +140,7 @@ async def make_plan(options: RunOptions) -> Plan:
         tasks=tasks,
         concurrency=options.concurrency,
         budget_usd=options.budget_usd,
-        shard=options.shard,
+        shard=Shard.parse(options.shard),
         retry_errors=options.retry_errors,
     )
     return Plan(batch, manifest, folder, tuple(tasks), benchmark, sources)
@@ -168,11 +189,11 @@ def _check_budget(options: RunOptions, sources: Sequence[ModelSource]) -> None:
     if options.budget_usd is None and options.limits.cost_usd is None:
         return
     for source in sources:
-        described = source.describe()
-        if "prices" in described and described["prices"] is None:
+        prices = source.describe().get("prices")
+        if isinstance(prices, dict) and (unknown := [n for n, p in prices.items() if p is None]):
             raise UsageError(
-                f"{source.name} has no prices in models.toml, so a budget cannot hold it."
-                " Add them, or leave out --budget and --cost."
+                f"{source.name} has no price for {', '.join(unknown)} in models.toml, so a budget"
+                " cannot hold it. Add it, or leave out --budget and --cost."
             )
 
 

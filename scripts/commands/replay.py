@@ -23,7 +23,7 @@ from runtime.replay import Mode, Replay, replay
 from runtime.report.side_by_side import replays_table, side_by_side
 from runtime.trace import TraceFile, read_trace
 from scripts.benchmarks import open_benchmark, persona_folders
-from scripts.commands.run import OnOff
+from scripts.commands.options import OnOff
 from scripts.commands.show import find_trace
 from scripts.policies import memory_bank, policy
 
@@ -173,6 +173,7 @@ async def _replay_one(
         arm={**header.arm, **settings.describe()},
         to=request.out / str(header.arm.get("name", "arm")) / "episodes" / trace.path.name,
         live=live.for_episode(header.task, header.seed) if live else None,
+        live_model=live.describe() if live else None,
         from_step=request.from_step,
         masker=Masker(live.secrets() if live else ()),
     )

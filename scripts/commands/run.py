@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
+from pydantic import ValidationError
 
-from runtime.batch import BatchResult
 from runtime.contracts import Json, Limits
-from runtime.report.summary import ArmSummary, summarise
-from runtime.report.tables import arms_table, tasks_table
-from runtime.runs import Shard
-from scripts.benchmarks import OpenOptions
-from scripts.live import LiveView, LogView, SilentView
-from scripts.planning import Plan, RunOptions, make_plan
+from runtime.errors import UsageError
+from scripts.commands.options import OnOff
+
+if TYPE_CHECKING:
+    pass
 
 __all__ = ["run"]
 
-SOME_ERRORED, BUDGET_SPENT = 1, 4
-MOST_TASKS_SHOWN = 40
 
-
-class OnOff(StrEnum):
-    """A switch."""
-
-    ON = "on"
-    OFF = "off"
-
-
-def _option(text: str, *names: str, panel: str = "Options", metavar: str | None = None) -> object:
-    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar)
+def _option(
+    text: str,
+    *names: str,
+    panel: str = "Options",
+    metavar: str | None = None,
+    least: int | None = None,
+) -> object:
+    return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar, min=least)
 
 
 LIMITS, MEMORY = "Limits of one episode", "Memory and gate"
@@ -42,26 +33,40 @@ DEFAULTS = Limits()
 
 
 def run(
-    bench: Annotated[str, _option("appworld or gaia2", "--bench")],
-    dataset: Annotated[str, _option("A dataset's name, as `contramem tasks` shows", "--dataset")],
+    bench: Annotated[str, _option("appworld or gaia2", "--bench", metavar="NAME")],
+    dataset: Annotated[
+        str, _option("As `contramem tasks` lists them", "--dataset", metavar="NAME")
+    ],
     model: Annotated[
         list[str],
         _option(
             "scripted:PERSONA, recorded:RUN_OR_EPISODE, openai:MODEL, or a name of models.toml."
             " Repeat it for one arm each.",
             "--model",
+            metavar="NAME",
         ),
     ],
-    task: Annotated[list[str] | None, _option("Only this task; repeatable", "--task")] = None,
-    limit: Annotated[int | None, _option("Only the first N tasks", "--limit")] = None,
+    task: Annotated[
+        list[str] | None, _option("Only this task; repeatable", "--task", metavar="ID")
+    ] = None,
+    limit: Annotated[
+        int | None, _option("Only the first N tasks", "--limit", metavar="N", least=1)
+    ] = None,
     out: Annotated[
         Path | None,
-        _option("The run's folder (default: ./runs/, named after the configuration)", "--out"),
+        _option(
+            "The run's folder (default: ./runs/, named after the configuration)",
+            "--out",
+            metavar="DIR",
+        ),
     ] = None,
-    concurrency: Annotated[int, _option("Episodes at once", "--concurrency")] = 2,
+    concurrency: Annotated[
+        int, _option("Episodes at once", "--concurrency", metavar="N", least=1)
+    ] = 2,
     seed: Annotated[int, _option("Recorded, and sent where models.toml says so", "--seed")] = 0,
     budget: Annotated[
-        float | None, _option("Launch nothing more once USD are spent", "--budget", metavar="USD")
+        float | None,
+        _option("Launch nothing more once USD are spent", "--budget", metavar="USD", least=0),
     ] = None,
     retry_errors: Annotated[
         bool, _option("Repeat episodes that ended by an infrastructure error", "--retry-errors")
@@ -129,8 +134,8 @@ def run(
 ) -> None:
     """Run agents on a benchmark's tasks. The same command again goes on where it ended.
 
-    Exits with 1 if episodes errored, 2 for wrong usage, 3 if something is not set up, 4 if the
-    budget ended first, 130 when interrupted. Failed tasks are results, not errors.
+    Exit codes: 0 done (failed tasks are results, not errors); 1 episodes errored; 2 wrong usage; \
+3 something is not set up; 4 the budget ended first; 130 interrupted.
     """
     settings: dict[str, Json] = {
         "cards": cards,
@@ -140,13 +145,18 @@ def run(
         "jit": jit,
         "pre_tool": pre_tool,
     }
+    # late, so that --help does not wait for the benchmarks and the memory
+    from scripts.benchmarks import OpenOptions  # noqa: PLC0415
+    from scripts.planning import RunOptions  # noqa: PLC0415
+    from scripts.running import execute  # noqa: PLC0415
+
     options = RunOptions(
         bench=bench,
         dataset=dataset,
         models=tuple(model),
         tasks=tuple(task or ()),
         limit=limit,
-        limits=Limits(
+        limits=_limits(
             steps=steps,
             wall_s=wall,
             tokens=tokens,
@@ -160,82 +170,19 @@ def run(
         budget_usd=budget,
         retry_errors=retry_errors,
         out=out,
-        shard=Shard.parse(shard),
+        shard=shard,
         models_file=models,
         profile=profile,
         memories=tuple(memory or ()),
         settings=settings,
         opening=OpenOptions(prompt=prompt),
     )
-    raise typer.Exit(asyncio.run(_run(options, dry_run=dry_run, quiet=quiet, as_json=as_json)))
+    raise typer.Exit(execute(options, dry_run=dry_run, quiet=quiet, as_json=as_json))
 
 
-async def _run(options: RunOptions, *, dry_run: bool, quiet: bool, as_json: bool) -> int:
-    console = Console(stderr=True)
-    with console.status("Starting the benchmark ..."):
-        plan = await make_plan(options)
+def _limits(**limits: float | None) -> Limits:
     try:
-        if dry_run:
-            _show_plan(plan, options, as_json=as_json)
-            return 0
-        with _view(console, quiet=quiet) as view:
-            result = await plan.batch.run(view)
-    finally:
-        await plan.close()
-    summaries = summarise(plan.folder, plan.manifest, plan.tasks)
-    _show_result(plan, summaries, as_json=as_json)
-    return _exit_code(summaries, result)
-
-
-def _view(console: Console, *, quiet: bool) -> SilentView:
-    if quiet:
-        return SilentView()
-    return LiveView(console) if console.is_terminal else LogView(console)
-
-
-def _exit_code(summaries: list[ArmSummary], result: BatchResult) -> int:
-    if result.not_run:
-        return BUDGET_SPENT
-    return SOME_ERRORED if any(row.errored for row in summaries) else 0
-
-
-def _show_result(plan: Plan, summaries: list[ArmSummary], *, as_json: bool) -> None:
-    if as_json:
-        rows = [row.as_json() for row in summaries]
-        print(json.dumps({"run": str(plan.folder.path), "arms": rows}))
-        return
-    console = Console()
-    if len(plan.tasks) <= MOST_TASKS_SHOWN:
-        console.print(tasks_table(summaries, [task.id for task in plan.tasks]))
-    manifest = plan.manifest
-    console.print(arms_table(summaries, title=f"{manifest.benchmark} {manifest.dataset}"))
-    console.print(f"Run folder: {plan.folder.path}", highlight=False, markup=False, soft_wrap=True)
-    example = f"{summaries[0].arm.name}/{plan.tasks[0].id}"
-    hint = f"Read one: contramem show {plan.folder.path}/{example}"
-    console.print(hint, highlight=False, markup=False, soft_wrap=True)
-
-
-def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
-    jobs = plan.batch.jobs()
-    done = sum(plan.folder.end_of(job.arm.name, job.task.id) is not None for job in jobs)
-    facts: dict[str, Json] = {
-        "run": str(plan.folder.path),
-        "arms": [arm.name for arm in plan.manifest.arms],
-        "tasks": len(plan.tasks),
-        "episodes": len(jobs),
-        "complete": done,
-        "limits": plan.manifest.limits.model_dump(exclude_none=True),
-        "cost_bound_usd": plan.cost_bound_usd(),
-        "budget_usd": options.budget_usd,
-    }
-    if as_json:
-        print(json.dumps(facts))
-        return
-    console = Console()
-    for name, value in facts.items():
-        words = "unknown" if value is None else value
-        if isinstance(value, list):
-            words = ", ".join(map(str, value))
-        elif isinstance(value, dict):
-            words = ", ".join(f"{key} {item:g}" for key, item in value.items())
-        console.print(f"{name:>15}  {words}", highlight=False, markup=False, soft_wrap=True)
+        return Limits.model_validate(limits)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"Limit {first['loc'][0]}: {first['msg']}.") from None

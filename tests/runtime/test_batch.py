@@ -145,6 +145,12 @@ async def test_a_budget_stops_launches(tmp_path):
     assert len(bench.traces()) == 6
 
 
+async def test_an_unknown_cost_is_said_not_to_count(tmp_path, caplog):
+    bench = Bench(tmp_path, a=FakeSource(*GOOD, cost_usd=None))
+    await bench.run(budget_usd=1)
+    assert "a/t_1 cost an unknown sum: the budget does not count it." in caplog.text
+
+
 async def test_errored_episodes_are_repeated_only_when_asked(tmp_path):
     bench = Bench(tmp_path, a=FakeSource(*GOOD))
     bench.benchmark.open_error = WorldError("no world")

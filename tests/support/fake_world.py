@@ -62,7 +62,7 @@ def task(name: str = "t_1") -> Task:
         id=name,
         scenario_id=name.partition("_")[0],
         dataset="all",
-        instruction="Buy a lamp.",
+        instruction=f"Buy a lamp for {name}.",
     )
 
 

@@ -1,0 +1,110 @@
+"""Executes a plan of `contramem run`, shows it while it runs, and what it came to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+from rich.console import Console
+
+from runtime.batch import BatchResult
+from runtime.contracts import Json
+from runtime.report.summary import ArmSummary, summarise
+from runtime.report.tables import arms_table, tasks_table
+from scripts.live import LiveView, LogView, SilentView
+from scripts.planning import Plan, RunOptions, make_plan
+
+__all__ = ["execute"]
+
+SOME_ERRORED, BUDGET_SPENT, INTERRUPTED = 1, 4, 130
+MOST_TASKS_SHOWN = 40
+
+
+def execute(options: RunOptions, *, dry_run: bool, quiet: bool, as_json: bool) -> int:
+    """Run what the options ask for, or show its plan, and return the exit code.
+
+    Raises the errors of `make_plan` and of `Batch.run`.
+    """
+    console = Console(stderr=True)
+    try:
+        return asyncio.run(_execute(console, options, dry_run, quiet=quiet, as_json=as_json))
+    except KeyboardInterrupt:
+        say(console, "Interrupted. Finished episodes are kept: the same command goes on from here.")
+        return INTERRUPTED
+
+
+async def _execute(
+    console: Console, options: RunOptions, dry_run: bool, *, quiet: bool, as_json: bool
+) -> int:
+    with console.status("Starting the benchmark ..."):
+        plan = await make_plan(options)
+    try:
+        if dry_run:
+            _show_plan(plan, options, as_json=as_json)
+            return 0
+        if plan.complete() < len(plan.batch.jobs()) or options.retry_errors:
+            await plan.check()
+        with _view(console, quiet=quiet) as view:
+            result = await plan.batch.run(view)
+    finally:
+        await plan.close()
+    summaries = summarise(plan.folder, plan.manifest, plan.tasks)
+    _show_result(plan, summaries, as_json=as_json)
+    return _exit_code(summaries, result)
+
+
+def _view(console: Console, *, quiet: bool) -> SilentView:
+    if quiet:
+        return SilentView()
+    return LiveView(console) if console.is_terminal else LogView(console)
+
+
+def _exit_code(summaries: list[ArmSummary], result: BatchResult) -> int:
+    if result.not_run:
+        return BUDGET_SPENT
+    return SOME_ERRORED if any(row.errored for row in summaries) else 0
+
+
+def _show_result(plan: Plan, summaries: list[ArmSummary], *, as_json: bool) -> None:
+    if as_json:
+        rows = [row.as_json() for row in summaries]
+        print(json.dumps({"run": str(plan.folder.path), "arms": rows}))
+        return
+    console = Console()
+    if len(plan.tasks) <= MOST_TASKS_SHOWN:
+        console.print(tasks_table(summaries, [task.id for task in plan.tasks]))
+    manifest = plan.manifest
+    console.print(arms_table(summaries, title=f"{manifest.benchmark} {manifest.dataset}"))
+    say(console, f"Run folder: {plan.folder.path}")
+    example = f"{summaries[0].arm.name}/{plan.tasks[0].id}"
+    hint = f"Read one: contramem show {plan.folder.path}/{example}"
+    say(console, hint)
+
+
+def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
+    facts: dict[str, Json] = {
+        "run": str(plan.folder.path),
+        "arms": [arm.name for arm in plan.manifest.arms],
+        "tasks": len(plan.tasks),
+        "episodes": len(plan.batch.jobs()),
+        "complete": plan.complete(),
+        "limits": plan.manifest.limits.model_dump(exclude_none=True),
+        "cost_bound_usd": plan.cost_bound_usd(),
+        "budget_usd": options.budget_usd,
+    }
+    if as_json:
+        print(json.dumps(facts))
+        return
+    console = Console()
+    for name, value in facts.items():
+        words = "unknown" if value is None else value
+        if isinstance(value, list):
+            words = ", ".join(map(str, value))
+        elif isinstance(value, dict):
+            words = ", ".join(f"{key} {item:g}" for key, item in value.items())
+        say(console, f"{name:>15}  {words}")
+
+
+def say(console: Console, text: str) -> None:
+    """Print a line as it is."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
