@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 
 __all__ = ["CLOCK_MESSAGES", "OVER", "TURN_OVER", "clock_message", "moment", "notification"]
@@ -13,6 +14,10 @@ TURN_OVER = (
     " What happens next is told after the cell."
 )
 OVER = "The scenario has ended: nothing is executed any more."
+USER_MESSAGE = re.compile(
+    r"Received at: .*?\nMessage: (.*)\nAlready read: \w+(?:\nRead at: [^\n]*)?", re.DOTALL
+)
+"""How ARE words a message of the user: with sender and times around it, which are told anyway."""
 
 
 def moment(seconds: float) -> str:
@@ -22,8 +27,10 @@ def moment(seconds: float) -> str:
 
 def notification(seconds: float, kind: str, text: str) -> str:
     """Return the text of one notification. `kind` is ARE's message type."""
-    source = "user" if kind == "USER_MESSAGE" else "notification"
-    return f"[{source}, {moment(seconds)}] {text}"
+    if kind != "USER_MESSAGE":
+        return f"[notification, {moment(seconds)}] {text}"
+    found = USER_MESSAGE.fullmatch(text)
+    return f"[user, {moment(seconds)}] {found.group(1) if found else text}"
 
 
 def clock_message(seconds: float) -> str:

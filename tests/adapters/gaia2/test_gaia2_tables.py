@@ -10,9 +10,10 @@ import pytest
 
 from adapters.gaia2.calls import Tools
 from adapters.gaia2.kinds import kind_of, kind_of_call
+from adapters.gaia2.notifications import notification
 from adapters.gaia2.prompt import ANCHOR, opening
-from adapters.gaia2.tasks import read_task
 from adapters.gaia2.setup import MINI, datasets
+from adapters.gaia2.tasks import read_task
 from runtime.bridge.world import Route, Unrouted
 from runtime.contracts import Kind, Task
 from runtime.errors import BadFile
@@ -143,6 +144,17 @@ def test_the_kind_of_a_call_depends_on_its_arguments_where_it_must() -> None:
     assert tools.kind("Files.open", {"mode": "r"}) is Kind.READ
     assert tools.kind("Files.open", {"mode": "w"}) is Kind.WRITE
     assert tools.kind("Nothing.known", {}) is Kind.WRITE
+
+
+def test_a_message_of_the_user_is_told_without_what_are_writes_around_it() -> None:
+    text = "Received at: now\nSender: User\nMessage: One.\nAlready read: two\nAlready read: True"
+    assert notification(0, "USER_MESSAGE", f"{text}\nRead at: now") == (
+        "[user, 1970-01-01 00:00:00] One.\nAlready read: two"
+    )
+    assert notification(0, "USER_MESSAGE", "odd").endswith("] odd")
+    assert notification(60, "ENVIRONMENT_NOTIFICATION", "Emails: new") == (
+        "[notification, 1970-01-01 00:01:00] Emails: new"
+    )
 
 
 # prompt and tasks
