@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -59,6 +60,7 @@ class Gaia2:
         self._scratch = Scratch(setup.scratch)
         self._version = "not started"
         self._tables: dict[str, Tools] = {}
+        self._distinct: dict[str, Tools] = {}
         self._general: Tools | None = None
         self._hosts: tuple[Host, Host] | None = None
 
@@ -119,7 +121,7 @@ class Gaia2:
         opened = False
         try:
             ready = await _ready(world)
-            tools = self._tables[task.id] = Tools(ready["tools"])
+            tools = self._tables[task.id] = self._shared(ready["tools"])
             about = {"docs": tools.docs(), "seed": self._seed, "jail": str(self._jail)}
             cell = CellProcess(cells, "cell", about, grace_s=limits.stop_grace_s)
             await cell.open()
@@ -155,6 +157,10 @@ class Gaia2:
     async def __aexit__(self, *exc: object) -> None:
         """Close it."""
         await self.close()
+
+    def _shared(self, rows: list[dict[str, Any]]) -> Tools:
+        """Return the one table with these rows: most scenarios have the same apps."""
+        return self._distinct.setdefault(json.dumps(rows), Tools(rows))
 
     async def _start(self) -> Frame:
         ready = await self._warm()[0].start()
