@@ -89,10 +89,10 @@ class _World:
                 frame["method"], frame["path"], headers=headers, **place
             )
         except Exception as error:  # noqa: BLE001 - the plain engine lets it through to the cell
+            self._executed += [[frame["function"], None]] if kind != "READ" else []
             kept = [type(error).__module__, type(error).__qualname__, str(error)]
             return {"exception": kept}
-        if kind != "READ":
-            self._executed.append([frame["function"], response.status_code])
+        self._executed += [[frame["function"], response.status_code]] if kind != "READ" else []
         content_type = response.headers.get("content-type")
         return {"status": response.status_code, "type": content_type, "body": response.text}
 

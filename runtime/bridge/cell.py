@@ -52,6 +52,11 @@ class CellProcess:
         self._lost = ""
         self.lockdown: dict[str, str] = {}
 
+    @property
+    def pid(self) -> int:
+        """The process's id. Raises `WorldError` once it is closed."""
+        return self._opened().pid
+
     async def open(self) -> None:
         """Fork the process and wait until it is locked down. Raises `WorldError`."""
         child = await self._host.spawn(self._role, self._params, channels=2)

@@ -105,6 +105,11 @@ class SplitWorld:
         """The level of lock-down in force for agent code."""
         return describe(self._cell.lockdown)
 
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The ids of its two processes, cell and world, as long as it is open."""
+        return (self._cell.pid, self._world.pid)
+
     async def execute(self, source: str, *, seconds: float | None = None) -> Observation:
         """Run one cell under the gate. Raises `WorldError`."""
         begun = time.monotonic()

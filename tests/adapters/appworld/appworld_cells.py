@@ -63,7 +63,7 @@ async def hashes(world: SplitWorld) -> dict[str, str]:
     return dict(found)
 
 
-async def executed(world: SplitWorld) -> list[tuple[str, int]]:
+async def executed(world: SplitWorld) -> list[tuple[str, int | None]]:
     """Return the writes that reached the engine, with their status, from the world's own log."""
     reply = await world.ask({"op": "executed"})
     return [(function, status) for function, status in reply["executed"]]

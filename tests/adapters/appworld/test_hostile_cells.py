@@ -32,7 +32,7 @@ async def survived(world: SplitWorld, source: str) -> Observation:
 
 
 def child_processes(world: SplitWorld) -> list[str]:
-    pid = world._cell._opened().pid
+    pid = world.processes[0]
     return Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
 
 
