@@ -10,8 +10,10 @@ from pathlib import Path
 from adapters.appworld.benchmark import AppWorld
 from adapters.appworld.prompt import Template
 from adapters.appworld.setup import appworld_paths
-from runtime.contracts import Benchmark, ChatModel
-from runtime.errors import UnknownName
+from adapters.gaia2.benchmark import Gaia2
+from adapters.gaia2.setup import gaia2_paths
+from runtime.contracts import Benchmark, ModelSource, Task
+from runtime.errors import UnknownName, UsageError
 
 __all__ = ["BENCHMARKS", "OpenOptions", "open_benchmark", "persona_folders"]
 
@@ -21,16 +23,36 @@ class OpenOptions:
     """What a benchmark may need to be opened, beyond its dataset."""
 
     prompt: Path | None = None
-    judge: ChatModel | None = None
-    think_time: str = "zero"
+    judge: ModelSource | None = None
+    """Judges soft arguments of scenarios that have no scripted checks."""
+    think_time: str | None = None
+    """What a model call costs on the world's clock: zero, measured or fixed:SECONDS."""
 
 
 def _appworld(dataset: str | None, options: OpenOptions) -> Benchmark:
+    _only_for("gaia2", judge=options.judge, think_time=options.think_time)
     template = Template.load(options.prompt) if options.prompt else None
     return AppWorld(appworld_paths(dataset), template=template)
 
 
-BENCHMARKS: dict[str, Callable[[str | None, OpenOptions], Benchmark]] = {"appworld": _appworld}
+def _gaia2(dataset: str | None, options: OpenOptions) -> Benchmark:  # noqa: ARG001 - one signature
+    _only_for("appworld", prompt=options.prompt)
+    judge = options.judge.for_episode(_JUDGING, 0) if options.judge else None
+    return Gaia2(gaia2_paths(), judge=judge, think=options.think_time or "zero")
+
+
+def _only_for(bench: str, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise UsageError(f"--{name.replace('_', '-')} is for --bench {bench} only.")
+
+
+_JUDGING = Task(benchmark="gaia2", id="judge", scenario_id="judge", dataset="", instruction="")
+"""One judge serves all episodes: it is no episode's model."""
+BENCHMARKS: dict[str, Callable[[str | None, OpenOptions], Benchmark]] = {
+    "appworld": _appworld,
+    "gaia2": _gaia2,
+}
 
 
 def open_benchmark(
