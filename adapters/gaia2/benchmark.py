@@ -193,10 +193,10 @@ class Gaia2:
     def _params(self, task: Task) -> dict[str, Any]:
         own = task.context.get(SCENARIO_CLASS)
         path = None if own else self._file(task)
-        checks = path.parent.parent / "checks" / path.name if path else None
+        checks = _checks(path) if path else None
         return {
             "scenario": own or str(path),
-            "checks": str(checks) if checks is not None and checks.is_file() else None,
+            "checks": str(checks) if checks else None,
             "patient": task.ability == "Time",
         }
 
@@ -221,6 +221,13 @@ class Gaia2:
                 " --judge MODEL."
             )
         return Judge(self._judge)
+
+
+def _checks(scenario: Path) -> Path | None:
+    """Return the scripted checks of a scenario: in `checks` in its folder or beside it."""
+    folders = (scenario.parent / "checks", scenario.parent.parent / "checks")
+    found = (folder / scenario.name for folder in folders)
+    return next((path for path in found if path.is_file()), None)
 
 
 async def _ready(child: Child) -> Frame:

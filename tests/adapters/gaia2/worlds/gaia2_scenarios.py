@@ -241,11 +241,10 @@ def scenario(key: str, *, duration: float | None = 600) -> dict[str, Any]:
 
 def write_scenarios(root: Path, *, scripted: bool = True) -> Path:
     """Write the four scenarios as dataset `small` of a root, with or without their checks."""
-    folders = [root / "small"] + ([root / "checks"] if scripted else [])
-    for folder in folders:
-        folder.mkdir(parents=True)
+    checks = root / "small" / "checks"
+    checks.mkdir(parents=True)
     for key in EVENTS:
         (root / "small" / f"small_{key}.json").write_text(json.dumps(scenario(key)))
         if scripted:
-            (root / "checks" / f"small_{key}.json").write_text(json.dumps(CHECKS.get(key, {})))
+            (checks / f"small_{key}.json").write_text(json.dumps(CHECKS.get(key, {})))
     return root

@@ -63,7 +63,7 @@ async def stock(gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory) ->
     trials = [
         {
             "scenario": str(root / "small" / f"small_{key}.json"),
-            "checks": str(root / "checks" / f"small_{key}.json"),
+            "checks": str(root / "small" / "checks" / f"small_{key}.json"),
             "turns": turns,
         }
         for key, turns in TRIALS
