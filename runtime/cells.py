@@ -41,7 +41,8 @@ def read_reply(reply: Reply) -> Turn:
     accepted, unless the provider says that the reply was cut off at its length limit: half a cell
     may write the half that matters. Reading what was `said` again gives the same turn.
     """
-    text = reply.text.replace("\r\n", "\n").rstrip().lstrip("\n")
+    sound = reply.text.encode("utf-8", "backslashreplace").decode()  # spells lone surrogates out
+    text = sound.replace("\r\n", "\n").rstrip().lstrip("\n")
     if text in {"", EMPTY_REPLY}:
         return Turn(said=EMPTY_REPLY, complaint=EMPTY)
     cut_off = reply.finish_reason == "length"

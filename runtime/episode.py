@@ -266,6 +266,7 @@ class _Episode:
         """Add the observation, with what memory has to say to it, to the conversation."""
         for text in observation.notifications:
             self._write(NotificationRecord(text=text))
+            self._gate.observe(text)
         injected = [
             self._inject("after_cell", self._injector.after_cell(source, self._gate.calls_of_cell))
         ]

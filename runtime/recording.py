@@ -7,7 +7,7 @@ from collections.abc import Callable
 from runtime.contracts import CallResult, CellEnd, Decision, Gate, Json, ToolCall
 from runtime.trace import CallRecord, DecisionRecord, InjectionRecord, Record, ResultRecord
 
-__all__ = ["RecordingGate", "shown_cards"]
+__all__ = ["RecordingGate", "shown_cards", "tell"]
 
 LARGEST_RESULT = 200_000
 """Characters of a response kept in a trace; beyond that its head is kept."""
@@ -61,6 +61,10 @@ class RecordingGate:
         )
         self._gate.done(call, result)
 
+    def observe(self, text: str) -> None:
+        """Pass on what the world told the agent."""
+        tell(self._gate, text)
+
     def end_cell(self, end: CellEnd) -> str:
         """Pass on; record which cards an advisory showed."""
         notes = self._gate.end_cell(end)
@@ -69,6 +73,13 @@ class RecordingGate:
             self.advisory_tokens += tokens
             self._write(InjectionRecord(point="advisory", cards=cards, tokens=tokens))
         return notes
+
+
+def tell(gate: Gate, text: str) -> None:
+    """Let a gate hear what the agent is told besides outputs, if it listens."""
+    observe = getattr(gate, "observe", None)
+    if observe is not None:
+        observe(text)
 
 
 def shown_cards(gate: Gate) -> tuple[tuple[str, ...], int]:

@@ -34,7 +34,7 @@ from runtime.episode import EpisodeResult, Provenance, run_episode
 from runtime.errors import RecordingEnds, RecordingMiss, UsageError
 from runtime.masking import Masker
 from runtime.models.recorded import recorded_turns
-from runtime.recording import shown_cards
+from runtime.recording import shown_cards, tell
 from runtime.trace import (
     CallRecord,
     InjectionRecord,
@@ -184,6 +184,9 @@ class _StopWatch:
 
     def end_cell(self, end: CellEnd) -> str:
         return self._gate.end_cell(end)
+
+    def observe(self, text: str) -> None:
+        tell(self._gate, text)
 
     def take_shown_cards(self) -> tuple[tuple[str, ...], int]:
         return shown_cards(self._gate)

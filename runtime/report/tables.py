@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from runtime.report.summary import ArmSummary
@@ -15,8 +16,15 @@ def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
     """Return success and effort by arm. Effort never stands without success beside it."""
     some_left = any(row.not_run for row in summaries)
     some_memory = any(row.memory_tokens for row in summaries)
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("arm", overflow="fold", min_width=12)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=0,
+        show_edge=False,
+    )
+    table.add_column("arm", overflow="fold", min_width=10)
     for name in ("pass", "fail", "err", *(["left"] if some_left else []), "TGC", "SGC"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("events", "tokens", *(["memory"] if some_memory else []), "cost", "s"):
@@ -27,10 +35,10 @@ def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
             *(str(count) for count in (row.passed, row.failed, row.errored)),
             *([str(row.not_run)] if some_left else []),
             *(_rate(rate) for rate in (row.tgc, row.sgc)),
-            f"{row.events:,}",
-            f"{row.usage.input + row.usage.output:,}",
-            *([f"{row.memory_tokens:,}"] if some_memory else []),
-            "?" if row.cost_usd is None else f"${row.cost_usd:.4f}",
+            _count(row.events),
+            _count(row.usage.input + row.usage.output),
+            *([_count(row.memory_tokens)] if some_memory else []),
+            _money(row.cost_usd),
             f"{row.wall_s:.0f}",
         )
     return table
@@ -45,6 +53,19 @@ def tasks_table(summaries: Sequence[ArmSummary], tasks: Sequence[str]) -> Table:
     for task in tasks:
         table.add_row(task, *(_mark(row.success.get(task)) for row in summaries))
     return table
+
+
+def _count(number: int) -> str:
+    """Return a number in at most six characters."""
+    if number < 100_000:
+        return f"{number:,}"
+    return f"{number / 1000:.0f}k" if number < 10_000_000 else f"{number / 1e6:.0f}M"
+
+
+def _money(cost_usd: float | None) -> str:
+    if cost_usd is None:
+        return "?"
+    return f"${cost_usd:.4f}" if cost_usd < 100 else f"${cost_usd:,.2f}"
 
 
 def _rate(rate: float | None) -> str:

@@ -33,6 +33,7 @@ def read(text: str, finish_reason: str = "stop") -> Turn:
         ("```python\ns = 'a```b'\nt()\n```", "s = 'a```b'\nt()"),
         ("```python\n\n\nprint(1)   \n\n```", "print(1)"),
         ("```python\n    print(1)\n```", "    print(1)"),
+        ("```python\nprint('\ud800')\n```", "print('\\ud800')"),
     ],
 )
 def test_the_first_python_fence_is_the_cell(text, source):

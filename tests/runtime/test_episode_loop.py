@@ -13,6 +13,7 @@ from runtime.trace import (
     ErrorRecord,
     InjectionRecord,
     MessageRecord,
+    NotificationRecord,
     ObservationRecord,
     OutcomeRecord,
     ResultRecord,
@@ -288,6 +289,24 @@ async def test_memory_of_advisories_counts_as_memory(play):
     shown = [each for each in played.of(InjectionRecord) if each.point == "advisory"]
     assert shown[0].cards == ("function::shop.buy",)
     assert played.trace.end.memory_tokens == sum(each.tokens for each in shown) > 0
+
+
+class Listening(AllowGate):
+    def __init__(self):
+        super().__init__()
+        self.heard: list[str] = []
+
+    def observe(self, text):
+        self.heard.append(text)
+
+
+async def test_notifications_reach_agent_trace_and_a_gate_that_listens(play):
+    listening = Listening()
+    benchmark = FakeBenchmark(notifications=("Ann: make it two.",))
+    played = await play(says(*GOOD), gate=listening, benchmark=benchmark)
+    assert listening.heard[0] == "Ann: make it two."
+    assert played.users[1].endswith("Notifications:\nAnn: make it two.")
+    assert [each.text for each in played.of(NotificationRecord)] == listening.heard
 
 
 class Remembering(NoInjector):

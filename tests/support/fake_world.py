@@ -94,6 +94,8 @@ class FakeWorld:
     closed: int = 0
     lockdown: str = "none (fake)"
     thoughts: list[float] = field(default_factory=list)
+    notifications: tuple[str, ...] = ()
+    """Told after each cell."""
     broken: str = ""
     """Raise this when asked to run a cell."""
     _token: str = field(default_factory=lambda: f"eyJhbGciOi.{secrets.token_hex(8)}.sig")
@@ -132,6 +134,7 @@ class FakeWorld:
             end=end,
             calls=self._calls - before,
             done=self.done,
+            notifications=self.notifications,
         )
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:

@@ -113,12 +113,28 @@ def shown(table) -> str:
     return console.file.getvalue()
 
 
-def test_tables_fit_eighty_columns_and_show_unknown_as_unknown(summary):
+def test_the_arms_table_fits_eighty_columns_and_shows_unknown_as_unknown(summary):
     row = summary(costs=(None,), a_1="passed")
-    text = shown(arms_table([row], title="fake all"))
+    largest = row.model_copy(
+        update={
+            "arm": ArmManifest(name="scripted-careful_with_starter-bank", model={}),
+            "usage": Usage(input=123_456_789, output=5),
+            "memory_tokens": 123_456,
+            "cost_usd": 1234.5678,
+            "wall_s": 99_999,
+            "passed": 417,
+            "failed": 417,
+            "not_run": 417,
+        }
+    )
+    text = shown(arms_table([row, largest], title="fake all"))
     assert max(map(len, text.splitlines())) <= 80
-    assert "?" in text
-    assert "100.0" in text
-    tasks = shown(tasks_table([row], [each.id for each in TASKS])).splitlines()
-    assert "pass" in next(line for line in tasks if "a_1" in line)
-    assert "-" in next(line for line in tasks if "b_2" in line)
+    for part in ("?", "100.0", "TGC", "memory", "$1,234.57", "99999", "123M", "123k"):
+        assert part in text
+
+
+def test_the_tasks_table_shows_what_was_not_evaluated_as_a_gap(summary):
+    row = summary(a_1="passed", a_2="failed", b_1="errored")
+    lines = shown(tasks_table([row], [each.id for each in TASKS])).splitlines()
+    marks = {line.split()[1]: line.split()[3] for line in lines if "_" in line}
+    assert marks == {"a_1": "pass", "a_2": "fail", "b_1": "-", "b_2": "-"}
