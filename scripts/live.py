@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Self
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -115,21 +115,23 @@ class LiveView(SilentView):
 
     def _render(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="dim")
-        for name in ("episode", "step", "calls", "tokens", "cost", "doing", "s"):
-            table.add_column(name, justify="right" if name not in {"episode", "doing"} else "left")
+        table.add_column("episode", no_wrap=True, overflow="ellipsis")
+        for name in ("step", "calls", "tokens", "cost", "doing", "s"):
+            justify: JustifyMethod = "left" if name == "doing" else "right"
+            table.add_column(name, justify=justify, no_wrap=True)
         for name, (begun, progress) in self._running.items():
             seconds = f"{time.monotonic() - begun:.0f}"
             if progress is None:
                 table.add_row(name, "0", "0", "0", "-", "open", seconds)
                 continue
             tokens = progress.usage.input + progress.usage.output
-            cost = money(progress.cost_usd)
+            cost = "?" if progress.cost_usd is None else money(progress.cost_usd)
             cells = (str(progress.step), str(progress.calls), f"{tokens:,}", cost, progress.doing)
             table.add_row(name, *cells, seconds)
         counts = "  ".join(f"{number} {name}" for name, number in self._counts.items())
         tokens = self._usage.input + self._usage.output
         totals = Text(f"{counts}   {tokens:,} tokens   {money(self._cost)}")
-        return Group(table, self._bar, totals)
+        return Group(*([table] if self._running else []), self._bar, totals)
 
 
 def how(result: EpisodeResult) -> str:

@@ -22,7 +22,7 @@ from runtime.models.resolve import Models
 from runtime.replay import Mode, Replay, replay
 from runtime.report.side_by_side import replays_table, side_by_side
 from runtime.trace import TraceFile, read_trace
-from scripts.benchmarks import open_benchmark, persona_folders
+from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
 from scripts.commands.options import OnOff
 from scripts.commands.show import find_trace
 from scripts.policies import memory_bank, policy
@@ -43,6 +43,7 @@ class _Request:
     model: str | None
     from_step: int | None
     models_file: Path | None
+    prompt: Path | None
     out: Path
 
     @property
@@ -78,7 +79,12 @@ def replay_command(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the new traces (default: below ./runs).")
     ] = None,
-    models: Annotated[Path | None, typer.Option(help="Another models.toml.")] = None,
+    models: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Another models.toml.")
+    ] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The prompt template of the run.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Play recorded episodes in a fresh world. No model is called, except by --continue-with.
@@ -102,6 +108,7 @@ def replay_command(
         model=continue_with,
         from_step=from_step,
         models_file=models,
+        prompt=prompt,
         out=out or Path("runs") / f"replay-{time.strftime('%Y%m%d-%H%M%S')}",
     )
     if from_step is not None and continue_with is None:
@@ -134,7 +141,8 @@ async def _replay_all(request: _Request) -> list[Replay]:
         by_dataset.setdefault((task.benchmark, task.dataset), []).append(trace)
     try:
         for (bench, dataset), traces in by_dataset.items():
-            async with open_benchmark(bench, dataset) as benchmark:
+            options = OpenOptions(prompt=request.prompt)
+            async with open_benchmark(bench, dataset, options) as benchmark:
                 replays += [
                     await _replay_one(request, trace, benchmark, live) for trace in _tracked(traces)
                 ]
