@@ -22,9 +22,9 @@ from runtime.trace import CallRecord, Record
 
 PAY = (
     "apis.venmo.create_transaction("
-    'receiver_email=friend, amount=0.01, description="d", access_token=venmo)'
+    'receiver_email=friend, amount=0.01, description="t", access_token=venmo)'
 )
-LABEL = 'apis.todoist.create_label(name="x", access_token=todo)'
+LABEL = 'apis.todoist.create_label(name="t", access_token=todo)'
 POST_NOTE = 'data={"title": "t", "content": "c", "access_token": notes}'
 THREADS = 'threading = __import__("threading")\n'
 CALL_CLIENT = (
@@ -168,6 +168,9 @@ async def shared(appworld: AppWorld) -> AsyncIterator[Gated]:
         yield gate
 
 
+LATCHES = ["call", *[pytest.param(latch, marks=pytest.mark.slow) for latch in ("function", "cell")]]
+
+
 async def fresh(gate: Gated) -> None:
     """Log in, in an interpreter that no earlier test has touched."""
     await gate.world._cell._restart()
@@ -255,7 +258,7 @@ async def test_a_stop_keeps_output_and_variables(appworld: AppWorld) -> None:
         assert await text_of(gate.world, "print(kept)") == "5"
 
 
-@pytest.mark.parametrize("latch", ["call", "function", "cell"])
+@pytest.mark.parametrize("latch", LATCHES)
 async def test_three_writes_are_stopped_once_and_then_run_once(
     appworld: AppWorld, latch: Latch
 ) -> None:
@@ -273,7 +276,7 @@ async def test_three_writes_are_stopped_once_and_then_run_once(
 LOOP = "for n in range({first}, {end}): " + NOTE.replace('"t"', 'f"t{{n}}"')
 
 
-@pytest.mark.parametrize("latch", ["call", "function", "cell"])
+@pytest.mark.parametrize("latch", LATCHES)
 async def test_a_loop_of_thirty_is_stopped_before_its_first_write(
     appworld: AppWorld, latch: Latch
 ) -> None:

@@ -11,7 +11,7 @@ from adapters.appworld.benchmark import AppWorld
 from runtime.bridge.world import SplitWorld
 from runtime.contracts import Observation
 
-CELL_S = 8.0
+CELL_S = 4.0
 RESTARTED = "The interpreter was restarted: all variables are lost."
 
 
@@ -124,6 +124,7 @@ async def test_endless_recursion(world: SplitWorld) -> None:
     assert "RecursionError" in observation.text
 
 
+@pytest.mark.slow
 async def test_recursion_without_a_limit(world: SplitWorld) -> None:
     source = "__import__('sys').setrecursionlimit(10**9)\ndef f(): return f()\nf()"
     observation = await survived(world, source)
@@ -211,6 +212,7 @@ async def test_timer_that_rings_between_cells(world: SplitWorld) -> None:
     assert await works(world)
 
 
+@pytest.mark.slow
 async def test_timer_off_during_an_endless_loop(world: SplitWorld) -> None:
     source = "signal = __import__('signal')\nsignal.alarm(0)\nwhile True: len('')"
     observation = await survived(world, source)
@@ -344,7 +346,7 @@ async def test_nothing_was_written_by_any_of_them(world: SplitWorld) -> None:
 
 
 async def test_other_episodes_go_on_beside_a_hostile_one(appworld: AppWorld) -> None:
-    async with opened(appworld, cell_s=2.0) as bad, opened(appworld) as good:
+    async with opened(appworld, cell_s=1.0) as bad, opened(appworld) as good:
         attack = asyncio.create_task(
             bad.execute(
                 "while True:\n    try: requester.client.get('x')\n    except BaseException: 0"

@@ -29,7 +29,7 @@ def frame(**fields):
 
 @pytest.fixture
 async def world(appworld: AppWorld) -> AsyncIterator[SplitWorld]:
-    async with opened(appworld, cell_s=4.0) as split:
+    async with opened(appworld, cell_s=2.0) as split:
         await split.execute(LOG_IN)
         await split.execute(SOCKETS)
         yield split
