@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runtime.contracts import CallResult, CellEnd, Decision, Gate, Json, ToolCall
+from runtime.contracts import CallResult, CellEnd, Decision, Gate, Injection, Json, ToolCall
 from runtime.trace import CallRecord, DecisionRecord, InjectionRecord, Record, ResultRecord
 
-__all__ = ["RecordingGate", "shown_cards", "tell"]
+__all__ = ["RecordingGate"]
 
 LARGEST_RESULT = 200_000
 """Characters of a response kept in a trace; beyond that its head is kept."""
@@ -63,32 +63,15 @@ class RecordingGate:
 
     def observe(self, text: str) -> None:
         """Pass on what the world told the agent."""
-        tell(self._gate, text)
+        self._gate.observe(text)
 
-    def end_cell(self, end: CellEnd) -> str:
+    def end_cell(self, end: CellEnd) -> Injection:
         """Pass on; record which cards an advisory showed."""
         notes = self._gate.end_cell(end)
-        cards, tokens = shown_cards(self._gate)
-        if cards or tokens:
-            self.advisory_tokens += tokens
-            self._write(InjectionRecord(point="advisory", cards=cards, tokens=tokens))
+        if notes.cards or notes.tokens:
+            self.advisory_tokens += notes.tokens
+            self._write(InjectionRecord(point="advisory", cards=notes.cards, tokens=notes.tokens))
         return notes
-
-
-def tell(gate: Gate, text: str) -> None:
-    """Let a gate hear what the agent is told besides outputs, if it listens."""
-    observe = getattr(gate, "observe", None)
-    if observe is not None:
-        observe(text)
-
-
-def shown_cards(gate: Gate) -> tuple[tuple[str, ...], int]:
-    """Return the cards, and their tokens, that a gate's last advisory wrote out, if it tells."""
-    take = getattr(gate, "take_shown_cards", None)
-    if take is None:
-        return (), 0
-    cards, tokens = take()
-    return tuple(cards), int(tokens)
 
 
 def _bounded(result: CallResult) -> Json:

@@ -22,6 +22,7 @@ from runtime.contracts import (
     ChatModel,
     Decision,
     Gate,
+    Injection,
     Injector,
     Json,
     Limits,
@@ -34,7 +35,6 @@ from runtime.episode import EpisodeResult, Provenance, run_episode
 from runtime.errors import RecordingEnds, RecordingMiss, UsageError
 from runtime.masking import Masker
 from runtime.models.recorded import recorded_turns
-from runtime.recording import shown_cards, tell
 from runtime.trace import (
     CallRecord,
     InjectionRecord,
@@ -182,14 +182,11 @@ class _StopWatch:
     def done(self, call: ToolCall, result: CallResult) -> None:
         self._gate.done(call, result)
 
-    def end_cell(self, end: CellEnd) -> str:
-        return self._gate.end_cell(end)
-
     def observe(self, text: str) -> None:
-        tell(self._gate, text)
+        self._gate.observe(text)
 
-    def take_shown_cards(self) -> tuple[tuple[str, ...], int]:
-        return shown_cards(self._gate)
+    def end_cell(self, end: CellEnd) -> Injection:
+        return self._gate.end_cell(end)
 
 
 class _Player:

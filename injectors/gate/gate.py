@@ -26,7 +26,16 @@ from injectors.gate.texts import AdvisoryText, Cause
 from injectors.seen import SeenCards
 from injectors.tokens import count_tokens
 from runtime.catalogue import Catalogue
-from runtime.contracts import CallResult, CellEnd, Decision, Json, Kind, Task, ToolCall
+from runtime.contracts import (
+    CallResult,
+    CellEnd,
+    Decision,
+    Injection,
+    Json,
+    Kind,
+    Task,
+    ToolCall,
+)
 
 __all__ = ["VerifyBeforeWrite"]
 
@@ -96,7 +105,6 @@ class VerifyBeforeWrite:
         self._risk_log = RiskLog()
         self._verified = Verified()
         self._cell: Cell | None = None
-        self._shown: tuple[tuple[str, ...], int] = ((), 0)
         self._writer = AdvisoryWriter(
             catalogue,
             GateMemory(bank, seen, task, cards=cards),
@@ -136,23 +144,19 @@ class VerifyBeforeWrite:
         if write is not None:
             write.result = result
 
-    def end_cell(self, end: CellEnd) -> str:
+    def end_cell(self, end: CellEnd) -> Injection:
         """Close the gate, and return the advisory or the ledger that the observation should add."""
         cell, self._cell = self._cell, None
         notes = self._closed(cell, end) if cell and self.settings.on else ""
+        if not notes:
+            return Injection()
         cards = cards_in(cell.advisory) if cell and cell.advisory else ()
-        self._shown = (cards, count_tokens(notes) if notes else 0)
-        return notes
+        return Injection(text=notes, cards=cards, tokens=count_tokens(notes))
 
     def observe(self, text: str) -> None:
         """Take in what the agent was told besides outputs: a user's later words, a notification."""
         if self.settings.on:
             self._observed.hear(text)
-
-    def take_shown_cards(self) -> tuple[tuple[str, ...], int]:
-        """Return, once, the cards that the last cell's notes wrote out, and the notes' tokens."""
-        shown, self._shown = self._shown, ((), 0)
-        return shown
 
     def _closed(self, cell: Cell, end: CellEnd) -> str:
         stopped = cell.advisory is not None

@@ -121,7 +121,7 @@ class SplitWorld:
         seconds = min(seconds or self._limits.cell_s, self._limits.cell_s) + KILL_AFTER_S
         run = await self._cell.run(source, self._answer, self._stopped, seconds)
         end = run.end
-        notes = self._gate.end_cell(end)
+        notes = self._gate.end_cell(end).text
         self._io.append({"input": source, "output": run.text.rstrip()})
         state = await self.ask({"op": "state"})
         self._time = state.get("time")

@@ -268,10 +268,9 @@ class Stopping(AllowGate):
 
     def end_cell(self, end):
         super().end_cell(end)
-        return "VERIFY" if end.status == "stopped" else ""
-
-    def take_shown_cards(self):
-        return (("function::shop.buy",), 7) if self.stopped else ((), 0)
+        if end.status != "stopped":
+            return Injection()
+        return Injection(text="VERIFY", cards=("function::shop.buy",), tokens=7)
 
 
 async def test_each_call_has_one_decision_and_each_executed_one_a_result(play):

@@ -127,7 +127,7 @@ class FakeWorld:
         if self._gate_error is not None:
             raise self._gate_error
         end = CellEnd(status=status)
-        notes = self.gate.end_cell(end)
+        notes = self.gate.end_cell(end).text
         return Observation(
             text=printed.getvalue() or "Execution successful.",
             notes=notes,

@@ -119,7 +119,8 @@ class Runner:
             status = "stopped"
         except CallFailed:
             status = "raised"
-        self.notes = self.gate.end_cell(CellEnd(status=status))
+        self.shown = self.gate.end_cell(CellEnd(status=status))
+        self.notes = self.shown.text
         return status
 
     @property

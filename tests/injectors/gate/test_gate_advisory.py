@@ -117,12 +117,10 @@ def test_a_card_shown_at_task_start_is_only_named() -> None:
 def test_the_trace_learns_once_what_was_shown() -> None:
     run = runner(bank=bank())
     stopped(run)
-    cards, spent = run.gate.take_shown_cards()
-    assert cards == ("function::shop.pay", "skill::skill_abcdef")
-    assert spent == count_tokens(run.notes)
-    assert run.gate.take_shown_cards() == ((), 0)
+    assert run.shown.cards == ("function::shop.pay", "skill::skill_abcdef")
+    assert run.shown.tokens == count_tokens(run.notes)
     stopped(run)
-    assert run.gate.take_shown_cards() == ((), 0)
+    assert run.shown.cards == ()
 
 
 def test_cards_of_one_kind_only() -> None:

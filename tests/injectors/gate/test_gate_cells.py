@@ -320,7 +320,7 @@ def test_a_write_in_flight_at_the_end_has_an_unknown_outcome(status: str) -> Non
     gate.end_cell(CellEnd(status="stopped"))
     gate.begin_cell(PAY)
     assert gate.decide(call).reason == "verified"
-    note = json.loads(gate.end_cell(CellEnd(status=status)))
+    note = json.loads(gate.end_cell(CellEnd(status=status)).text)
     assert note["executed_writes"][0]["outcome"] == "unknown"
     gate.begin_cell(PAY)
     decision = gate.decide(call)
