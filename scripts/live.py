@@ -19,6 +19,9 @@ from runtime.episode import Progress as EpisodeProgress
 
 __all__ = ["LiveView", "LogView", "SilentView"]
 
+OTHER_COLUMNS = 50
+"""Characters that the columns beside the episode's name take at most."""
+
 
 class SilentView:
     """`--quiet`: nothing."""
@@ -115,7 +118,8 @@ class LiveView(SilentView):
 
     def _render(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="dim")
-        table.add_column("episode", no_wrap=True, overflow="ellipsis")
+        room = max(20, self._console.width - OTHER_COLUMNS)
+        table.add_column("episode", no_wrap=True, overflow="ellipsis", max_width=room)
         for name in ("step", "calls", "tokens", "cost", "doing", "s"):
             justify: JustifyMethod = "left" if name == "doing" else "right"
             table.add_column(name, justify=justify, no_wrap=True)

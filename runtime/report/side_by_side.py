@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from rich.table import Table
@@ -52,23 +53,31 @@ def side_by_side(recorded: TraceFile, replayed: TraceFile) -> Table:
     table = Table(show_lines=True, expand=True)
     table.add_column("recorded", ratio=1)
     table.add_column("replayed", ratio=1)
-    for left, right in zip_longest(_cells(recorded), _cells(replayed), fillvalue=Text("")):
+    for left, right in _aligned(_blocks(recorded), _blocks(replayed)):
         table.add_row(left, right)
     return table
 
 
-def _cells(trace: TraceFile) -> list[Text]:
-    """Return a block of text per cell; what comes before the first cell goes with it."""
-    blocks: list[Text] = []
-    current = Text()
+Block = tuple[str, Text]
+"""A cell's source and what is shown of it; what comes before the first cell has no source."""
+
+
+def _aligned(left: list[Block], right: list[Block]) -> Iterator[tuple[Text, Text]]:
+    """Pair equal cells; a cell that only one side ran stands alone."""
+    sources = [source for source, _ in left], [source for source, _ in right]
+    for _, i, i_end, j, j_end in SequenceMatcher(None, *sources, autojunk=False).get_opcodes():
+        pairs = zip_longest(left[i:i_end], right[j:j_end], fillvalue=("", Text("")))
+        yield from ((one, other) for (_, one), (_, other) in pairs)
+
+
+def _blocks(trace: TraceFile) -> list[Block]:
+    blocks: list[Block] = [("", Text())]
     for record in trace.records:
         if isinstance(record, CellRecord):
-            if current.plain:
-                blocks.append(current)
-            current = _cell(record)
+            blocks.append((record.source, _cell(record)))
         else:
-            _add(current, record)
-    return [*blocks, current]
+            _add(blocks[-1][1], record)
+    return blocks if blocks[0][1].plain else blocks[1:]
 
 
 def _cell(record: CellRecord) -> Text:
