@@ -72,6 +72,7 @@ class LiveView(SilentView):
     """The terminal view."""
 
     def __init__(self, console: Console) -> None:
+        self._console = console
         self._running: dict[str, tuple[float, EpisodeProgress | None]] = {}
         self._counts = {"passed": 0, "failed": 0, "errored": 0}
         self._usage = Usage()
@@ -81,7 +82,6 @@ class LiveView(SilentView):
         )
         self._task = self._bar.add_task("episodes", total=None)
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=4)
-        self._console = console
 
     def __enter__(self) -> Self:
         """Begin to draw."""
