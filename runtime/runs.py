@@ -46,7 +46,8 @@ class Manifest(Value):
     schema_version: int = Field(default=1, ge=1, le=1)
     benchmark: str
     dataset: str
-    tasks: tuple[str, ...]
+    tasks: dict[str, str]
+    """Scenario by task, in the order of the dataset."""
     seed: int
     limits: Limits
     versions: dict[str, str]

@@ -27,22 +27,35 @@ COMMANDS = {
     "doctor": LazyCommand(
         "scripts.commands.doctor",
         "doctor",
-        "Show what is set up here, what is missing, and the command that mends each.",
+        "Say what is there, what is missing, which lock-down is in force, and what mends each.",
     ),
     "tasks": LazyCommand(
         "scripts.commands.tasks", "tasks", "List a benchmark's datasets, or the tasks of one."
     ),
     "run": LazyCommand("scripts.commands.run", "run", "Run agents on a benchmark's tasks."),
-    "show": LazyCommand("scripts.commands.show", "show", "Show an episode as a person reads it."),
+    "report": LazyCommand(
+        "scripts.commands.report", "report", "Show what one run or several came to."
+    ),
+    "show": LazyCommand(
+        "scripts.commands.show",
+        "show",
+        "Show an episode: turns, cells, calls with their decisions, observations, outcome.",
+    ),
     "replay": LazyCommand(
         "scripts.commands.replay", "replay_command", "Play recorded episodes in a fresh world."
     ),
     "merge": LazyCommand(
         "scripts.commands.merge", "merge", "Join the run folders of shards into one."
     ),
-    "bank": LazyCommand("scripts.commands.bank", "app", "Look into banks of cards."),
+    "bank": LazyCommand(
+        "scripts.commands.bank",
+        "app",
+        "Look into a bank of cards, search it, switch cards on and off, freeze it.",
+    ),
     "import": LazyCommand(
-        "scripts.commands.import_", "app", "Import runs of other harnesses as traces."
+        "scripts.commands.import_",
+        "app",
+        "Read other harnesses' runs into traces that replay, bank and report understand.",
     ),
 }
 

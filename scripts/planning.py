@@ -205,7 +205,7 @@ def _manifest(
     return Manifest(
         benchmark=options.bench,
         dataset=options.dataset,
-        tasks=tuple(task.id for task in tasks),
+        tasks={task.id: task.scenario_id for task in tasks},
         seed=options.seed,
         limits=options.limits,
         versions={"contramem": version("contramem"), **benchmark.versions()},

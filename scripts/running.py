@@ -48,7 +48,7 @@ async def _execute(
             result = await plan.batch.run(view)
     finally:
         await plan.close()
-    summaries = summarise(plan.folder, plan.manifest, plan.tasks)
+    summaries = summarise(plan.folder, plan.manifest)
     _show_result(plan, summaries, as_json=as_json)
     return _exit_code(summaries, result)
 

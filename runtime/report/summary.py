@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from runtime.contracts import Json, Task, Usage, Value
+from runtime.contracts import Json, Usage, Value
 from runtime.runs import ArmManifest, Manifest, RunFolder
 from runtime.trace import EndRecord
 
@@ -16,6 +16,7 @@ class ArmSummary(Value):
     """One arm's row. Totals are over all its complete episodes."""
 
     arm: ArmManifest
+    benchmark: str
     dataset: str
     seed: int
     passed: int
@@ -69,15 +70,15 @@ class ArmSummary(Value):
         }
 
 
-def summarise(folder: RunFolder, manifest: Manifest, tasks: Sequence[Task]) -> list[ArmSummary]:
+def summarise(folder: RunFolder, manifest: Manifest) -> list[ArmSummary]:
     """Read every complete episode's end and summarise arm by arm. Raises `BadFile`."""
-    return [_summarise_arm(folder, manifest, arm, tasks) for arm in manifest.arms]
+    return [_summarise_arm(folder, manifest, arm) for arm in manifest.arms]
 
 
-def _summarise_arm(
-    folder: RunFolder, manifest: Manifest, arm: ArmManifest, tasks: Sequence[Task]
-) -> ArmSummary:
-    ends = {task.id: end for task in tasks if (end := folder.end_of(arm.name, task.id)) is not None}
+def _summarise_arm(folder: RunFolder, manifest: Manifest, arm: ArmManifest) -> ArmSummary:
+    ends = {
+        task: end for task in manifest.tasks if (end := folder.end_of(arm.name, task)) is not None
+    }
     success = {
         name: end.status == "passed" for name, end in ends.items() if end.status != "errored"
     }
@@ -86,14 +87,15 @@ def _summarise_arm(
         usage += end.usage
     return ArmSummary(
         arm=arm,
+        benchmark=manifest.benchmark,
         dataset=manifest.dataset,
         seed=manifest.seed,
         passed=sum(success.values()),
         failed=len(success) - sum(success.values()),
         errored=len(ends) - len(success),
-        not_run=len(tasks) - len(ends),
+        not_run=len(manifest.tasks) - len(ends),
         tgc=_percent(list(success.values())),
-        sgc=_percent(_scenarios(tasks, success)),
+        sgc=_percent(_scenarios(manifest.tasks, success)),
         events=sum(end.events for end in ends.values()),
         calls=sum(end.calls for end in ends.values()),
         usage=usage,
@@ -104,11 +106,11 @@ def _summarise_arm(
     )
 
 
-def _scenarios(tasks: Sequence[Task], success: dict[str, bool]) -> list[bool]:
+def _scenarios(tasks: Mapping[str, str], success: Mapping[str, bool]) -> list[bool]:
     """Return, for each scenario that was evaluated whole, whether all its tasks passed."""
     scenarios: dict[str, list[bool | None]] = defaultdict(list)
-    for task in tasks:
-        scenarios[task.scenario_id].append(success.get(task.id))
+    for task, scenario in tasks.items():
+        scenarios[scenario].append(success.get(task))
     return [all(results) for results in scenarios.values() if None not in results]
 
 

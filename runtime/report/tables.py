@@ -14,6 +14,7 @@ __all__ = ["arms_table", "tasks_table"]
 
 def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
     """Return success and effort by arm. Effort never stands without success beside it."""
+    several = len({(row.benchmark, row.dataset) for row in summaries}) > 1
     some_left = any(row.not_run for row in summaries)
     some_memory = any(row.memory_tokens for row in summaries)
     table = Table(
@@ -24,6 +25,8 @@ def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
         padding=0,
         show_edge=False,
     )
+    if several:
+        table.add_column("tasks", overflow="fold", min_width=8)
     table.add_column("arm", overflow="fold", min_width=10)
     for name in ("pass", "fail", "err", *(["left"] if some_left else []), "TGC", "SGC"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -31,6 +34,7 @@ def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
         table.add_column(name, justify="right", style="dim", no_wrap=True)
     for row in summaries:
         table.add_row(
+            *([f"{row.benchmark} {row.dataset}"] if several else []),
             row.arm.name,
             *(str(count) for count in (row.passed, row.failed, row.errored)),
             *([str(row.not_run)] if some_left else []),

@@ -62,7 +62,7 @@ class Bench:
         self.manifest = Manifest(
             benchmark="fake",
             dataset="all",
-            tasks=tuple(task.id for task in tasks),
+            tasks={task.id: task.scenario_id for task in tasks},
             seed=seed,
             limits=Limits(),
             versions={},
@@ -75,7 +75,7 @@ class Bench:
 
     def rows(self):
         folder = RunFolder(self.path)
-        return summarise(folder, self.manifest, self.benchmark.tasks("all"))
+        return summarise(folder, self.manifest)
 
     def traces(self):
         return sorted(path.relative_to(self.path).as_posix() for path in self.path.rglob("*.jsonl"))

@@ -18,7 +18,7 @@ ARM = ArmManifest(name="a", model={"name": "m"}, settings={"gate": False, "memor
 MANIFEST = Manifest(
     benchmark="fake",
     dataset="all",
-    tasks=("t_1", "t_2"),
+    tasks={"t_1": "t", "t_2": "t"},
     seed=0,
     limits=Limits(),
     versions={"fake": "1"},
@@ -39,7 +39,7 @@ def test_the_same_configuration_resumes(tmp_path):
         ({"seed": 1}, "seed: 0 there, 1 here"),
         ({"limits": Limits(steps=9)}, "limits.steps: 50 there, 9 here"),
         ({"versions": {"fake": "2"}}, 'versions.fake: "1" there, "2" here'),
-        ({"tasks": ("t_1",)}, r'tasks: \["t_1", "t_2"\] there, \["t_1"\] here'),
+        ({"tasks": {"t_1": "t"}}, r'tasks.t_2: "t" there, null here'),
         (
             {"arms": (ARM.model_copy(update={"settings": {"gate": True}}),)},
             r"arms\[0\].settings.gate: false there, true here",

@@ -41,13 +41,13 @@ def summary(tmp_path):
         manifest = Manifest(
             benchmark="fake",
             dataset="all",
-            tasks=tuple(each.id for each in TASKS),
+            tasks={each.id: each.scenario_id for each in TASKS},
             seed=3,
             limits=Limits(),
             versions={},
             arms=(arm,),
         )
-        return summarise(folder, manifest, TASKS)[0]
+        return summarise(folder, manifest)[0]
 
     return summary
 
