@@ -33,9 +33,6 @@ COMMANDS = {
         "scripts.commands.tasks", "tasks", "List a benchmark's datasets, or the tasks of one."
     ),
     "run": LazyCommand("scripts.commands.run", "run", "Run agents on a benchmark's tasks."),
-    "report": LazyCommand(
-        "scripts.commands.report", "report", "Show what one run or several came to."
-    ),
     "show": LazyCommand(
         "scripts.commands.show",
         "show",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -40,12 +40,10 @@ def lazy_group(commands: Mapping[str, LazyCommand]) -> type[TyperGroup]:
     """Return a class of command groups with these commands, in this order."""
 
     class LazyGroup(TyperGroup):
-        def list_commands(self, ctx: Context) -> list[str]:  # noqa: ARG002 - interface
-            return list(commands)
-
-        def get_command(self, ctx: Context, cmd_name: str) -> Command | None:  # noqa: ARG002
-            known = commands.get(cmd_name)
-            return TyperCommand(cmd_name, help=known.help) if known else None
+        def __init__(self, **settings: Any) -> None:  # noqa: ANN401 - passed on as they are
+            super().__init__(**settings)
+            for name, command in commands.items():
+                self.add_command(TyperCommand(name, help=command.help))
 
         def resolve_command(
             self, ctx: Context, args: list[str]
