@@ -33,6 +33,9 @@ COMMANDS = {
         "scripts.commands.tasks", "tasks", "List a benchmark's datasets, or the tasks of one."
     ),
     "run": LazyCommand("scripts.commands.run", "run", "Run agents on a benchmark's tasks."),
+    "report": LazyCommand(
+        "scripts.commands.report", "report", "Show the arms of runs in one table."
+    ),
     "show": LazyCommand(
         "scripts.commands.show",
         "show",
