@@ -25,11 +25,12 @@ from runtime.trace import TraceFile, read_trace
 from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
 from scripts.commands.options import OnOff
 from scripts.commands.show import find_trace
+from scripts.planning import Checkable
 from scripts.policies import memory_bank, policy
 
 __all__ = ["replay_command"]
 
-DIFFERS = 1
+DIFFERS_OR_ERRORED = 1
 OURS = {"name", "memory", "memory_path", "profile"}
 
 
@@ -89,9 +90,9 @@ def replay_command(
 ) -> None:
     """Play recorded episodes in a fresh world. No model is called, except by --continue-with.
 
-    Without options: verify that the same cells give the same observations, decisions and outcome;
-    exits with 1 at a difference. With other settings of memory or gate: show what they would have
-    injected and stopped.
+    Without options: verify that the same cells give the same observations, decisions and outcome.
+    With other settings of memory or gate: show what they would have injected and stopped. Exits
+    with 1 if a verified episode differs or any replay errored.
     """
     request = _Request(
         traces=_traces(target),
@@ -115,8 +116,9 @@ def replay_command(
         raise UsageError("--from-step needs --continue-with MODEL.")
     replays = asyncio.run(_replay_all(request))
     _show(request, replays, as_json=as_json)
-    if request.mode == "verify" and not all(each.same for each in replays):
-        raise typer.Exit(DIFFERS)
+    differs = request.mode == "verify" and not all(each.same for each in replays)
+    if differs or any(each.outcome == "errored" for each in replays):
+        raise typer.Exit(DIFFERS_OR_ERRORED)
 
 
 def _traces(target: str) -> tuple[TraceFile, ...]:
@@ -134,6 +136,8 @@ async def _replay_all(request: _Request) -> list[Replay]:
     if request.model is not None:
         models = Models(models_file=request.models_file, personas=persona_folders())
         live = models.resolve(request.model)
+        if isinstance(live, Checkable):
+            await live.check()
     replays: list[Replay] = []
     by_dataset: dict[tuple[str, str], list[TraceFile]] = {}
     for trace in request.traces:

@@ -3,7 +3,8 @@
 import pytest
 
 from runtime.trace import read_trace
-from tests.scripts.conftest import SHOP
+from tests.scripts.conftest import SHOP, models_toml
+from tests.support.chat_server import completion, refusal
 from tests.support.fake_world import GOOD
 
 
@@ -78,6 +79,28 @@ def test_a_recording_is_continued_live_from_a_step(contramem, bad, endpoint, tmp
     assert trace.header.model["model"] == "mini-1"
 
 
+def test_a_continuation_that_cannot_be_answered(contramem, bad, endpoint, tmp_path):
+    contramem("run", *SHOP, "--model", bad, "--out", "b", "--task", "t_1")
+    words = ("replay", "b", "--continue-with", "mini", "--from-step", 2, "--out", "c")
+    endpoint.will(refusal(400, "broken"))
+    done = contramem(*words, "--json")
+    assert (done.code, done.json["episodes"][0]["outcome"]) == (1, "errored")
+    (tmp_path / "models.toml").write_text(models_toml("http://127.0.0.1:9/v1"))
+    done = contramem(*words)
+    assert (done.code, done.out) == (3, "")
+    assert "no complete answer from http://127.0.0.1:9/v1" in done.err
+
+
+def test_a_reply_that_is_missing_from_a_recording_is_an_error(contramem, recorded, tmp_path):
+    trace = tmp_path / "r/scripted-good/episodes/t_1.jsonl"
+    lines = trace.read_text().splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if '"type":"model_call"' in line)
+    trace.write_text("".join([*lines[:last], *lines[-2:]]))
+    for words in ((), ("--gate", "on")):
+        done = contramem("replay", "r/scripted-good/t_1", *words, "--json")
+        assert (done.code, done.json["episodes"][0]["outcome"]) == (1, "errored")
+
+
 def test_a_recording_plays_as_a_model_of_a_run(contramem, recorded):
     done = contramem("run", *SHOP, "--model", "recorded:r", "--out", "again", "--json")
     assert done.json["arms"][0]["passed"] == 3
@@ -108,8 +131,6 @@ def test_what_a_killed_run_left_is_shown_too(contramem, recorded, tmp_path):
 
 
 def test_text_that_looks_like_markup_is_shown_as_it_is(contramem, tmp_path, endpoint):
-    from tests.support.chat_server import completion
-
     endpoint.will(completion("[bold]no[/red] markup\n" + GOOD[0]))
     contramem("run", *SHOP, "--model", "mini", "--task", "t_1", "--out", "r")
     assert "[bold]no[/red] markup" in contramem("show", "r/mini/t_1").out
