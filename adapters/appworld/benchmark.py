@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -48,9 +49,10 @@ class AppWorld:
         """Describe a benchmark; nothing is started before it is needed.
 
         `outputs`: folder for AppWorld-shaped outputs, kept; without it they go to a folder that
-        `close` removes. `experiment`: their name there. `seed`: of the engine. `token_secret`:
-        signs access tokens; a random one per world unless given. `host`: a warm process to share;
-        it is then not this benchmark's to close.
+        `close` removes, each episode to its own: the engine empties the one it opens.
+        `experiment`: the name of kept ones. `seed`: of the engine. `token_secret`: signs access
+        tokens; a random one per world unless given. `host`: a warm process to share; it is then
+        not this benchmark's to close.
         """
         self._setup = setup
         self._template = template or Template.bundled()
@@ -191,7 +193,7 @@ class AppWorld:
             (outputs / "data").symlink_to(self._setup.root / "data")
         return {
             "task": task.id,
-            "experiment": self._experiment,
+            "experiment": self._experiment if self._outputs else uuid.uuid4().hex,
             "outputs": str(outputs / "experiments" / "outputs"),
             "seed": self._seed,
             "cell_s": limits.cell_s,

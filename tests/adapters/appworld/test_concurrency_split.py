@@ -45,3 +45,16 @@ async def test_episodes_at_once_are_all_correct(
     appworld: AppWorld, tmp_path: Path, count: int
 ) -> None:
     await asyncio.gather(*(episode(appworld, tmp_path, n) for n in range(count)))
+
+
+async def test_two_worlds_of_one_task_do_not_share_outputs(appworld: AppWorld) -> None:
+    task = any_task(appworld)
+    one, other = [await appworld.open(task, AllowGate(), Limits()) for _ in range(2)]
+    try:
+        await one.execute("apis.supervisor.complete_task(answer='mine')")
+        await other.execute("print(1)")
+        passed = [(await world.evaluate()).checks for world in (other, one)]
+        assert all(passed)
+    finally:
+        await one.close()
+        await other.close()
