@@ -181,7 +181,7 @@ class _Episode:
                     self._write(ErrorRecord(error=f"limit: {limit}", message=hit.words))
             self._say("evaluate")
             outcome = await world.evaluate()
-            self._write(OutcomeRecord(passed=outcome.passed, checks=outcome.checks))
+            self._write(OutcomeRecord.model_validate(outcome.model_dump()))
         except (TraceError, UsageError, NotReady):
             raise
         except Exception as failure:

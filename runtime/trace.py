@@ -160,6 +160,8 @@ class OutcomeRecord(Timed):
     type: Literal["outcome"] = "outcome"
     passed: bool
     checks: tuple[Check, ...] = ()
+    judge_usage: Usage | None = None
+    judge_cost_usd: float | None = None
 
 
 class ErrorRecord(Timed):

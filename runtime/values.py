@@ -164,11 +164,34 @@ class Check(Value):
     detail: str = ""
 
 
+class Usage(Value):
+    """Tokens of one or many model calls, as the provider reports them."""
+
+    input: int = 0
+    cached: int = 0
+    """Part of `input` that was read from the provider's cache."""
+    output: int = 0
+    reasoning: int = 0
+    """Part of `output`."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Add up two usages field by field."""
+        return Usage(
+            input=self.input + other.input,
+            cached=self.cached + other.cached,
+            output=self.output + other.output,
+            reasoning=self.reasoning + other.reasoning,
+        )
+
+
 class Outcome(Value):
     """An evaluator's or judge's verdict on the world's final state."""
 
     passed: bool
     checks: tuple[Check, ...] = ()
+    judge_usage: Usage | None = None
+    """Tokens of a judge that is a model; they are not the agent's."""
+    judge_cost_usd: float | None = None
 
 
 class Message(Value):
@@ -195,26 +218,6 @@ class Prompt(Value):
         *head, last = self.messages
         before, _, after = last.content.partition(self.anchor)
         return (*head, Message(role=last.role, content=f"{before}{block}\n\n{self.anchor}{after}"))
-
-
-class Usage(Value):
-    """Tokens of one or many model calls, as the provider reports them."""
-
-    input: int = 0
-    cached: int = 0
-    """Part of `input` that was read from the provider's cache."""
-    output: int = 0
-    reasoning: int = 0
-    """Part of `output`."""
-
-    def __add__(self, other: Usage) -> Usage:
-        """Add up two usages field by field."""
-        return Usage(
-            input=self.input + other.input,
-            cached=self.cached + other.cached,
-            output=self.output + other.output,
-            reasoning=self.reasoning + other.reasoning,
-        )
 
 
 class Reply(Value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -99,7 +99,10 @@ async def make_plan(options: RunOptions) -> Plan:
     sources = tuple(models.resolve(name) for name in options.models)
     _check_budget(options, sources)
     settings = _settings(options)
-    benchmark = open_benchmark(options.bench, options.dataset, options.opening)
+    opening = options.opening
+    if options.judge is not None:
+        opening = replace(opening, judge=models.resolve(options.judge))
+    benchmark = open_benchmark(options.bench, options.dataset, opening)
     try:
         tasks = choose(benchmark.tasks(options.dataset), options.tasks, options.limit)
         catalogue = await benchmark.catalogue()
@@ -143,7 +146,8 @@ async def make_plan(options: RunOptions) -> Plan:
         shard=Shard.parse(options.shard),
         retry_errors=options.retry_errors,
     )
-    return Plan(batch, manifest, folder, tuple(tasks), benchmark, sources)
+    judges = (opening.judge,) if opening.judge is not None else ()
+    return Plan(batch, manifest, folder, tuple(tasks), benchmark, (*sources, *judges))
 
 
 def choose(tasks: Sequence[Task], names: Sequence[str], limit: int | None) -> list[Task]:

@@ -12,7 +12,7 @@ from runtime.bridge.cell import CellProcess
 from runtime.bridge.host import Child
 from runtime.bridge.wire import Frame
 from runtime.bridge.world import SplitWorld, Wiring
-from runtime.contracts import Gate, Json, Limits, Observation
+from runtime.contracts import Gate, Json, Limits, Observation, Outcome
 from runtime.errors import UsageError
 
 __all__ = ["Gaia2World", "ThinkTime", "think_time"]
@@ -70,6 +70,14 @@ class Gaia2World(SplitWorld):
         charged = self._think(seconds)
         if charged > 0:
             self._time = (await self.ask({"op": "think", "seconds": charged}))["time"]
+
+    async def evaluate(self) -> Outcome:
+        """Judge what happened, and say what a model's judging took."""
+        outcome = await super().evaluate()
+        if self.judge is None:
+            return outcome
+        took = {"judge_usage": self.judge.usage, "judge_cost_usd": self.judge.cost_usd}
+        return outcome.model_copy(update=took)
 
     async def events(self) -> list[dict[str, Json]]:
         """Return what happened in the world so far, each event as it was when it completed."""

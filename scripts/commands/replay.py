@@ -26,7 +26,7 @@ from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
 from scripts.commands.options import OnOff
 from scripts.commands.show import find_trace
 from scripts.planning import Checkable
-from scripts.policies import memory_bank, policy
+from scripts.policies import describe, memory_bank, policy
 
 __all__ = ["replay_command"]
 
@@ -45,6 +45,7 @@ class _Request:
     from_step: int | None
     models_file: Path | None
     prompt: Path | None
+    judge: str | None
     out: Path
 
     @property
@@ -86,9 +87,13 @@ def replay_command(
     prompt: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The prompt template of the run.")
     ] = None,
+    judge: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="Judges what has no scripted checks.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Play recorded episodes in a fresh world. No model is called, except by --continue-with.
+    """Play recorded episodes in a fresh world. No model is called, except by --continue-with
+    and --judge.
 
     Without options: verify that the same cells give the same observations, decisions and outcome.
     With other settings of memory or gate: show what they would have injected and stopped. Exits
@@ -110,6 +115,7 @@ def replay_command(
         from_step=from_step,
         models_file=models,
         prompt=prompt,
+        judge=judge,
         out=out or Path("runs") / f"replay-{time.strftime('%Y%m%d-%H%M%S')}",
     )
     if from_step is not None and continue_with is None:
@@ -132,28 +138,34 @@ def _traces(target: str) -> tuple[TraceFile, ...]:
 
 
 async def _replay_all(request: _Request) -> list[Replay]:
-    live = None
-    if request.model is not None:
-        models = Models(models_file=request.models_file, personas=persona_folders())
-        live = models.resolve(request.model)
-        if isinstance(live, Checkable):
-            await live.check()
+    models = Models(models_file=request.models_file, personas=persona_folders())
+    live = models.resolve(request.model) if request.model is not None else None
+    judge = models.resolve(request.judge) if request.judge is not None else None
+    asked = [source for source in (live, judge) if source is not None]
     replays: list[Replay] = []
-    by_dataset: dict[tuple[str, str], list[TraceFile]] = {}
-    for trace in request.traces:
-        task = trace.header.task
-        by_dataset.setdefault((task.benchmark, task.dataset), []).append(trace)
     try:
-        for (bench, dataset), traces in by_dataset.items():
-            options = OpenOptions(prompt=request.prompt)
+        for source in asked:
+            if isinstance(source, Checkable):
+                await source.check()
+        for (bench, dataset, think_time), traces in _by_world(request.traces).items():
+            options = OpenOptions(prompt=request.prompt, judge=judge, think_time=think_time)
             async with open_benchmark(bench, dataset, options) as benchmark:
                 replays += [
                     await _replay_one(request, trace, benchmark, live) for trace in _tracked(traces)
                 ]
     finally:
-        if live is not None:
-            await live.close()
+        for source in asked:
+            await source.close()
     return replays
+
+
+def _by_world(traces: Iterable[TraceFile]) -> dict[tuple[str, str, str | None], list[TraceFile]]:
+    """Group traces by what has to be opened for them: benchmark, dataset, cost of thinking."""
+    groups: dict[tuple[str, str, str | None], list[TraceFile]] = {}
+    for trace in traces:
+        task, think_time = trace.header.task, trace.header.versions.get("think_time")
+        groups.setdefault((task.benchmark, task.dataset, think_time), []).append(trace)
+    return groups
 
 
 def _tracked(traces: list[TraceFile]) -> Iterable[TraceFile]:
@@ -182,7 +194,7 @@ async def _replay_one(
         gate=gate,
         injector=injector,
         mode=request.mode,
-        arm={**header.arm, **settings.describe()},
+        arm={**header.arm, **describe(settings, bank)},
         to=request.out / str(header.arm.get("name", "arm")) / "episodes" / trace.path.name,
         live=live.for_episode(header.task, header.seed) if live else None,
         live_model=live.describe() if live else None,

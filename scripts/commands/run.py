@@ -78,6 +78,20 @@ def run(
     prompt: Annotated[
         Path | None, _option("Another prompt template", "--prompt", metavar="FILE")
     ] = None,
+    judge: Annotated[
+        str | None,
+        _option(
+            "gaia2: the model that judges what has no scripted checks", "--judge", metavar="NAME"
+        ),
+    ] = None,
+    think_time: Annotated[
+        str | None,
+        _option(
+            "gaia2: simulated time that a model call costs: zero, measured or fixed:SECONDS",
+            "--think-time",
+            metavar="HOW",
+        ),
+    ] = None,
     steps: Annotated[int, _option("Completions", "--steps", panel=LIMITS)] = DEFAULTS.steps,
     wall: Annotated[
         float, _option("Seconds of wall time", "--wall", panel=LIMITS)
@@ -175,7 +189,8 @@ def run(
         profile=profile,
         memories=tuple(memory or ()),
         settings=settings,
-        opening=OpenOptions(prompt=prompt),
+        judge=judge,
+        opening=OpenOptions(prompt=prompt, think_time=think_time),
     )
     raise typer.Exit(execute(options, dry_run=dry_run, quiet=quiet, as_json=as_json))
 
