@@ -14,8 +14,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-
 from runtime.cells import observation_message, read_reply
 from runtime.contracts import (
     AllowGate,
@@ -24,7 +22,6 @@ from runtime.contracts import (
     Gate,
     Injection,
     Injector,
-    Json,
     Limits,
     Message,
     NoInjector,
@@ -32,8 +29,6 @@ from runtime.contracts import (
     Outcome,
     Reply,
     Task,
-    Usage,
-    Value,
     World,
 )
 from runtime.errors import (
@@ -46,6 +41,7 @@ from runtime.errors import (
 )
 from runtime.masking import Masker
 from runtime.recording import RecordingGate
+from runtime.result import EpisodeResult, Progress, Provenance
 from runtime.tally import Limit, LimitHit, Tally
 from runtime.trace import (
     CellRecord,
@@ -68,38 +64,6 @@ __all__ = ["EpisodeResult", "Progress", "Provenance", "run_episode"]
 logger = logging.getLogger(__name__)
 NEAR_END_STEPS = 5
 """Steps that are left when an injector may speak once more about the close."""
-
-
-class Provenance(Value):
-    """What a trace's header says beyond task and limits. All of it is for the reader."""
-
-    episode: str = ""
-    seed: int = 0
-    model: dict[str, Json] = Field(default_factory=dict)
-    arm: dict[str, Json] = Field(default_factory=dict)
-    judge: str | None = None
-    parent: str | None = None
-
-
-class Progress(Value):
-    """Where a running episode is."""
-
-    step: int
-    calls: int
-    usage: Usage
-    cost_usd: float | None
-    doing: Literal["open", "model", "cell", "evaluate"]
-
-
-class EpisodeResult(Value):
-    """How an episode ended."""
-
-    status: Literal["passed", "failed", "errored"]
-    limit: Limit | None
-    outcome: Outcome | None
-    end: EndRecord
-    error: str = ""
-    trace: Path
 
 
 async def run_episode(

@@ -9,38 +9,26 @@ confirms would.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NoReturn
+from typing import Literal
 
-from runtime.cells import read_reply
 from runtime.compare import Difference, first_difference
 from runtime.contracts import (
     Benchmark,
-    CallResult,
-    CellEnd,
     ChatModel,
-    Decision,
     Gate,
-    Injection,
     Injector,
     Json,
     Limits,
-    Message,
-    Reply,
-    ToolCall,
     Value,
 )
 from runtime.episode import EpisodeResult, Provenance, run_episode
-from runtime.errors import RecordingEnds, RecordingMiss, UsageError
+from runtime.errors import UsageError
 from runtime.masking import Masker
-from runtime.models.recorded import recorded_turns
+from runtime.playback import Fork, Player, StopWatch, played_turns, without_confirmations
 from runtime.trace import (
     CallRecord,
     InjectionRecord,
-    MessageRecord,
-    ModelCallRecord,
-    ObservationRecord,
     OutcomeRecord,
     TraceFile,
     read_trace,
@@ -49,8 +37,6 @@ from runtime.trace import (
 __all__ = ["Mode", "Replay", "StoppedWrite", "replay"]
 
 Mode = Literal["verify", "toggled", "continue"]
-MOST_RESENT = 5
-"""Times that one stopped cell is sent again; a gate lets it pass well before."""
 REPLAY_WALL_S = 3600.0
 
 
@@ -120,19 +106,19 @@ async def replay(
     the first step whose context differs; `live_model` describes it in the new trace. Raises
     `UsageError` if there is nothing to replay.
     """
-    turns = _turns(recorded)
-    watched = _StopWatch(gate)
+    turns = played_turns(recorded)
+    watched = StopWatch(gate)
     toggled = mode == "toggled"
-    kept = _without_confirmations(turns) if toggled else turns
-    player = _Player(recorded, kept, watched, resend=toggled)
+    kept = without_confirmations(turns) if toggled else turns
+    player = Player(recorded, kept, watched, resend=toggled)
     masker = masker or Masker()
     model: ChatModel = player
     described = recorded.header.model
-    fork: _Fork | None = None
+    fork: Fork | None = None
     if mode == "continue":
         if live is None:
             raise UsageError("A continuation needs a model: --continue-with MODEL.")
-        model = fork = _Fork(player, recorded, live, masker, from_step)
+        model = fork = Fork(player, recorded, live, masker, from_step)
         described = {**(live_model or {}), "name": live.name, "continues": described}
     result = await run_episode(
         benchmark,
@@ -153,167 +139,6 @@ async def replay(
         ),
     )
     return _summary(recorded, result, mode, fork.forked_at if fork else None)
-
-
-class _Turn(Value):
-    """A recorded reply and what became of its cell."""
-
-    reply: Reply
-    source: str | None
-    stopped: bool = False
-
-
-class _StopWatch:
-    """Passes everything on to a gate and remembers whether the last cell was stopped."""
-
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
-        self.stopped = False
-
-    def begin_cell(self, source: str) -> None:
-        self.stopped = False
-        self._gate.begin_cell(source)
-
-    def decide(self, call: ToolCall) -> Decision:
-        decision = self._gate.decide(call)
-        self.stopped = self.stopped or decision.action == "stop"
-        return decision
-
-    def done(self, call: ToolCall, result: CallResult) -> None:
-        self._gate.done(call, result)
-
-    def observe(self, text: str) -> None:
-        self._gate.observe(text)
-
-    def end_cell(self, end: CellEnd) -> Injection:
-        return self._gate.end_cell(end)
-
-
-class _Player:
-    """Gives the recorded replies in order; with `resend`, repeats one whose cell was stopped."""
-
-    def __init__(
-        self, recorded: TraceFile, turns: Sequence[_Turn], watch: _StopWatch, *, resend: bool
-    ) -> None:
-        self._recorded, self._turns, self._watch = recorded, turns, watch
-        self._resend = resend
-        self._at = 0
-        self._resent = 0
-
-    @property
-    def name(self) -> str:
-        """The recorded model's name."""
-        return str(self._recorded.header.model.get("name", self._recorded.path.name))
-
-    @property
-    def remaining(self) -> int:
-        """Count the recorded turns that are left."""
-        return len(self._turns) - self._at
-
-    async def complete(self, messages: Sequence[Message]) -> Reply:  # noqa: ARG002 - protocol
-        """Give the next reply. Raises `RecordingEnds` or `RecordingMiss`."""
-        if self._resend and self._at and self._watch.stopped and self._resent < MOST_RESENT:
-            self._resent += 1
-            return self._turns[self._at - 1].reply
-        if not self.remaining:
-            self._end()
-        self._resent = 0
-        self._at += 1
-        return self._turns[self._at - 1].reply
-
-    def _end(self) -> NoReturn:
-        end = self._recorded.end
-        if end is not None and end.limit is not None:
-            raise RecordingEnds(end.limit)
-        raise RecordingMiss(
-            f"{self._recorded.path}: all {len(self._turns)} recorded replies are played, and the"
-            " episode asks for one more: it no longer goes as it was recorded."
-        )
-
-
-class _Fork:
-    """Plays the recording while the context is the recorded one, then asks a live model."""
-
-    def __init__(
-        self,
-        player: _Player,
-        recorded: TraceFile,
-        live: ChatModel,
-        masker: Masker,
-        from_step: int | None,
-    ) -> None:
-        self._player, self._live, self._masker = player, live, masker
-        self._contexts = _contexts(recorded)
-        self._from_step = from_step
-        self._step = 0
-        self._seen = 0
-        self.forked_at: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The live model's name."""
-        return self._live.name
-
-    async def complete(self, messages: Sequence[Message]) -> Reply:
-        """Answer from the recording or, past the fork, live."""
-        self._step += 1
-        if self.forked_at is None and self._parts(messages):
-            self.forked_at = self._step
-        if self.forked_at is not None:
-            return await self._live.complete(messages)
-        return await self._player.complete(messages)
-
-    def _parts(self, messages: Sequence[Message]) -> bool:
-        new, self._seen = range(self._seen, len(messages)), len(messages)
-        if not self._player.remaining:
-            return True
-        if self._from_step is not None:
-            return self._step >= self._from_step
-        recorded = self._contexts[self._step - 1]
-        if len(messages) != len(recorded):
-            return True
-        # each message once, when it is new: what is learnt later was not masked in it either
-        return any(
-            (messages[at].role, self._masker.mask_text(messages[at].content)) != recorded[at]
-            for at in new
-            if messages[at].role != "assistant"  # its words are the recording's own
-        )
-
-
-def _turns(recorded: TraceFile) -> list[_Turn]:
-    """Return the recorded replies, each with its cell and whether that was stopped."""
-    fates = iter(
-        record.end.status for record in recorded.records if isinstance(record, ObservationRecord)
-    )
-    turns = []
-    for turn in recorded_turns(recorded):
-        source = read_reply(turn.reply).source
-        stopped = source is not None and next(fates, "") == "stopped"
-        turns.append(_Turn(reply=turn.reply, source=source, stopped=stopped))
-    if not turns:
-        raise UsageError(f"{recorded.path} holds no model reply: there is nothing to replay.")
-    return turns
-
-
-def _without_confirmations(turns: Sequence[_Turn]) -> list[_Turn]:
-    """Drop each turn that only sends a stopped cell again, as the one before it was sent."""
-    return [
-        turn
-        for before, turn in zip((None, *turns), turns, strict=False)
-        if before is None or not before.stopped or turn.source != before.source
-    ]
-
-
-def _contexts(recorded: TraceFile) -> list[list[tuple[str, str]]]:
-    """Return the conversation that each recorded reply answered."""
-    contexts: list[list[tuple[str, str]]] = []
-    messages: list[tuple[str, str]] = []
-    for record in recorded.records:
-        if isinstance(record, ModelCallRecord):
-            contexts.append(list(messages))
-        elif isinstance(record, MessageRecord):
-            messages.append((record.role, record.content))
-    return contexts
 
 
 def _limits(recorded: TraceFile, mode: Mode) -> Limits:
