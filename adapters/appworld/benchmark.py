@@ -77,7 +77,7 @@ class AppWorld:
     def for_arm(self, folder: Path, arm: str) -> AppWorld:
         """Return the benchmark for one arm, its outputs in `folder`/appworld under the arm's name.
 
-        `APPWORLD_ROOT=folder/appworld appworld evaluate ARM DATASET` works on them.
+        The engine's own `appworld evaluate ARM DATASET --root folder/appworld` works on them.
         """
         return AppWorld(
             self._setup,
