@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 from gaia2_worlds import Opened, StopWrites, run
 
 from adapters.gaia2.benchmark import TIME_WALL_S, Gaia2
-from adapters.gaia2.setup import MINI, Gaia2Setup
-from adapters.roots import Root
+from adapters.gaia2.setup import MINI
 from runtime.contracts import Limits, Task
 from runtime.episode import run_episode
 from runtime.models.scripted import ScriptedSource
@@ -20,16 +18,6 @@ from runtime.models.scripted import ScriptedSource
 PERSONAS = ("careful", "hasty", "wanderer")
 WANDERER_FAILS = {"mini_search_invoice_total", "mini_ambiguity_which_visit"}
 DURATIONS = ("t", "latency_s", "wall_s")
-
-
-@pytest.fixture(scope="module")
-async def mini(
-    gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Gaia2]:
-    scratch = tmp_path_factory.mktemp("mini")
-    setup = Gaia2Setup(python=gaia2_python, scratch=scratch, roots=(Root("mini", MINI),))
-    async with Gaia2(setup) as gaia2:
-        yield gaia2
 
 
 def all_tasks(mini: Gaia2) -> list[Task]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from adapters.gaia2.benchmark import Gaia2
-from adapters.gaia2.setup import MINI, Gaia2Setup, datasets
-from adapters.roots import Root
+from adapters.gaia2.setup import MINI, datasets
 from injectors.gate.gate import VerifyBeforeWrite
 from injectors.gate.settings import GateSettings
 from runtime.contracts import Kind, Limits
@@ -18,16 +16,6 @@ from runtime.models.script import read_turns
 
 FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SCENARIOS = [(name, path.stem) for name, files in datasets(MINI).items() for path in files]
-
-
-@pytest.fixture(scope="module")
-async def mini(
-    gaia2_python: Path, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[Gaia2]:
-    scratch = tmp_path_factory.mktemp("gated")
-    setup = Gaia2Setup(python=gaia2_python, scratch=scratch, roots=(Root("mini", MINI),))
-    async with Gaia2(setup) as gaia2:
-        yield gaia2
 
 
 def cells(scenario: str) -> list[str]:
