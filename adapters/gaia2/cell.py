@@ -7,6 +7,7 @@ functions' documentation and nothing else.
 from __future__ import annotations
 
 import builtins
+import gc
 import importlib
 import socket
 from typing import Any
@@ -50,7 +51,11 @@ def run(sockets: list[int], params: Frame) -> None:
 
 
 class _Caller:
-    """Sends calls to the parent, one at a time."""
+    """Sends calls to the parent, one at a time.
+
+    Cells have no threads; the collector, which may run a finalizer that makes calls of its own,
+    waits until an exchange is over.
+    """
 
     def __init__(self, calls: Wire, control: Wire) -> None:
         self._calls, self._control = calls, control
@@ -60,10 +65,7 @@ class _Caller:
         self.stopped = False
 
     def __call__(self, function: str, arguments: dict[str, Any]) -> Any:
-        self._number += 1
-        self._calls.send({"n": self._number, "function": function, "arguments": arguments})
-        while (reply := self._calls.recv()).get("n") != self._number:
-            continue
+        reply = self._exchange({"function": function, "arguments": arguments})
         if "stop" in reply:
             self._note_stop()
             raise GateStop("VERIFY_BEFORE_WRITE")
@@ -72,6 +74,17 @@ class _Caller:
         if "exception" in reply:
             raise _exception(*reply["exception"])
         return reply.get("value")
+
+    def _exchange(self, frame: Frame) -> Frame:
+        gc.disable()
+        try:
+            self._number += 1
+            self._calls.send({"n": self._number, **frame})
+            while (reply := self._calls.recv()).get("n") != self._number:
+                continue  # the reply to a call that ran out of memory before it came
+            return reply
+        finally:
+            gc.enable()
 
     def _note_stop(self) -> None:
         if not self.stopped:
