@@ -9,17 +9,27 @@ import sys
 from collections.abc import Awaitable, Callable
 
 from adapters.appworld.setup import AppWorldSetup, appworld_paths
+from adapters.gaia2.setup import gaia2_paths
 from runtime.errors import ContramemError
 from scripts.benches.appworld import gate_read, measure_episode, measure_open, measure_pss
 from scripts.benches.figures import Figure, say
+from scripts.benches.gaia2 import measure_gaia2_episode
 
 __all__ = ["main"]
 
-BENCHES: dict[str, Callable[[AppWorldSetup], Awaitable[Figure]]] = {
-    "appworld_open": measure_open,
-    "appworld_episode": measure_episode,
-    "gate_read": gate_read,
-    "appworld_pss": measure_pss,
+Bench = Callable[[], Awaitable[Figure]]
+
+
+def _on_appworld(measure: Callable[[AppWorldSetup], Awaitable[Figure]]) -> Bench:
+    return lambda: measure(appworld_paths("mini_test"))
+
+
+BENCHES: dict[str, Bench] = {
+    "appworld_open": _on_appworld(measure_open),
+    "appworld_episode": _on_appworld(measure_episode),
+    "gate_read": _on_appworld(gate_read),
+    "appworld_pss": _on_appworld(measure_pss),
+    "gaia2_episode": lambda: measure_gaia2_episode(gaia2_paths()),
 }
 
 
@@ -47,11 +57,10 @@ def main(arguments: list[str]) -> int:
 
 
 async def _run(names: list[str]) -> dict[str, Figure]:
-    setup = appworld_paths("mini_test")
     figures = {}
     for name in names:
         say(f"{name} ...")
-        figures[name] = await BENCHES[name](setup)
+        figures[name] = await BENCHES[name]()
     return figures
 
 
