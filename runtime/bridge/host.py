@@ -238,12 +238,14 @@ class Host:
 
     async def _stop(self) -> None:
         process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()  # before its channel closes: had it ended by itself meanwhile,
+                # `kill` would take its exit code away from the event loop, which would complain
         if self._control is not None:
             self._control.close()
         self._control = self._sock = None
         if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
             await process.wait()
         if self._words is not None:
             self._words.close()
