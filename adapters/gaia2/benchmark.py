@@ -97,12 +97,11 @@ class Gaia2:
         return self._general.catalogue
 
     def versions(self) -> dict[str, str]:
-        """Return ARE's version (once it runs), the prompt's hash, cost of thinking and judge."""
+        """Return ARE's version (once it runs), the prompt's hash and what thinking costs."""
         return {
             "meta-agents-research-environments": self._version,
             "prompt": rules_sha256()[:16],
             "think_time": self._think_setting,
-            "judge": self._judge.name if self._judge is not None else "scripted",
         }
 
     def for_arm(self, folder: Path, arm: str) -> Gaia2:  # noqa: ARG002 - protocol
