@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from runtime.contracts import Benchmark
-from scripts.benchmarks import open_benchmark
+from scripts.benchmarks import dataset_names, open_benchmark
 
 __all__ = ["tasks"]
 
@@ -25,13 +25,13 @@ def tasks(
     """List a benchmark's datasets, or the tasks of one."""
     benchmark = open_benchmark(bench, dataset)
     if dataset is None:
-        _list_datasets(benchmark, as_json=as_json)
+        _list_datasets(bench, as_json=as_json)
     else:
         _list_tasks(benchmark, dataset, as_json=as_json)
 
 
-def _list_datasets(benchmark: Benchmark, *, as_json: bool) -> None:
-    counts = {name: len(benchmark.tasks(name)) for name in benchmark.datasets()}
+def _list_datasets(bench: str, *, as_json: bool) -> None:
+    counts = {name: len(open_benchmark(bench, name).tasks(name)) for name in dataset_names(bench)}
     if as_json:
         print(json.dumps(counts))
         return
@@ -46,8 +46,10 @@ def _list_tasks(benchmark: Benchmark, dataset: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps([task.model_dump(mode="json", exclude={"context"}) for task in found]))
         return
-    table = Table("task", "scenario", "kind", "instruction", show_lines=False)
+    table = Table(show_lines=True)
+    table.add_column("task", no_wrap=True)  # it is what --task takes
+    table.add_column("kind")
+    table.add_column("instruction")
     for task in found:
-        kind = task.signature or task.ability or ""
-        table.add_row(task.id, task.scenario_id, kind, task.instruction)
+        table.add_row(task.id, task.signature or task.ability or "", task.instruction)
     Console().print(table)
