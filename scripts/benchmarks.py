@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from adapters.appworld import setup as appworld_setup
 from adapters.appworld.benchmark import AppWorld
 from adapters.appworld.prompt import Template
 from adapters.appworld.setup import appworld_paths
+from adapters.gaia2 import setup as gaia2_setup
 from adapters.gaia2.benchmark import Gaia2
 from adapters.gaia2.setup import gaia2_paths
+from adapters.roots import Root
 from runtime.contracts import Benchmark, ModelSource, Task
 from runtime.errors import UnknownName, UsageError
 
-__all__ = ["BENCHMARKS", "OpenOptions", "open_benchmark", "persona_folders"]
+__all__ = ["OpenOptions", "dataset_names", "open_benchmark", "persona_folders"]
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,20 @@ def _only_for(bench: str, **given: object) -> None:
 
 _JUDGING = Task(benchmark="gaia2", id="judge", scenario_id="judge", dataset="", instruction="")
 """One judge serves all episodes: it is no episode's model."""
-BENCHMARKS: dict[str, Callable[[str | None, OpenOptions], Benchmark]] = {
-    "appworld": _appworld,
-    "gaia2": _gaia2,
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A benchmark that has a name on the command line."""
+
+    open: Callable[[str | None, OpenOptions], Benchmark]
+    roots: Callable[[], Iterable[Root]]
+    datasets: Callable[[Path], Iterable[str]]
+
+
+BENCHMARKS = {
+    "appworld": _Known(_appworld, appworld_setup.roots, appworld_setup.datasets),
+    "gaia2": _Known(_gaia2, gaia2_setup.roots, gaia2_setup.datasets),
 }
 
 
@@ -61,7 +75,13 @@ def open_benchmark(
     """Return a benchmark; nothing is started yet. Raises `UnknownName` or `NotReady`."""
     if name not in BENCHMARKS:
         raise UnknownName("benchmark", name, BENCHMARKS)
-    return BENCHMARKS[name](dataset, options or OpenOptions())
+    return BENCHMARKS[name].open(dataset, options or OpenOptions())
+
+
+def dataset_names(name: str) -> list[str]:
+    """Return the names of all datasets of a benchmark, whichever root of data they lie in."""
+    known = BENCHMARKS[name]
+    return sorted({dataset for root in known.roots() for dataset in known.datasets(root.path)})
 
 
 def persona_folders() -> list[Path]:
