@@ -124,7 +124,10 @@ def freeze(bank: BankPath) -> None:
 
 
 def _cards(bank: Bank) -> Table:
-    table = Table("set", "card", "what it says", "active")
+    table = Table("set")
+    table.add_column("card", overflow="fold")
+    table.add_column("what it says")
+    table.add_column("active")
     for card_id, placed in sorted(bank.cards.items(), key=lambda item: (item[1].place, item[0])):
         active = "yes" if bank.active(card_id) else "no"
         table.add_row(placed.place, card_id, _says(bank, card_id), active)
@@ -132,7 +135,10 @@ def _cards(bank: Bank) -> Table:
 
 
 def _ranking(title: str, ranked: tuple[Ranked, ...], bank: Bank) -> Table:
-    table = Table("#", "card", "score", "bm25", "app", "hint", "shared terms", title=title)
+    table = Table("#", title=title)
+    table.add_column("card", overflow="fold")  # its whole id: `deactivate` takes it
+    for name in ("score", "bm25", "app", "hint", "shared terms"):
+        table.add_column(name)
     for place, item in enumerate(ranked, start=1):
         table.add_row(
             str(place),

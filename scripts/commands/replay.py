@@ -96,8 +96,10 @@ def replay_command(
     and --judge.
 
     Without options: verify that the same cells give the same observations, decisions and outcome.
-    With other settings of memory or gate: show what they would have injected and stopped. Exits
-    with 1 if a verified episode differs or any replay errored.
+
+    With other settings of memory or gate: show what they would have injected and stopped.
+
+    Exits with 1 if a verified episode differs or any replay errored.
     """
     request = _Request(
         traces=_traces(target),

@@ -40,4 +40,7 @@ def find_trace(episode: str) -> Path:
         if (folder / name).is_file():
             return folder / name
     known = [str(path.parent / file.stem) for file in folder.glob("*.jsonl")]
-    raise UnknownName("episode", episode, known, hint="Give a trace file or RUN/ARM/TASK.")
+    inside = sorted(path.glob("**/episodes/*.jsonl"))[:1]  # a run's folder, or an arm's
+    example = [f", such as {file.parents[1] / file.stem}" for file in inside]
+    hint = f"Give a trace file or RUN/ARM/TASK{''.join(example)}."
+    raise UnknownName("episode", episode, known, hint=hint)
