@@ -1,4 +1,4 @@
-"""The program of docs/embedding.md, as it stands there."""
+"""The program of docs/embedding.md, as it stands there, and its copy in the README."""
 
 import os
 import re
@@ -11,9 +11,17 @@ from runtime.trace import read_trace
 ROOT = Path(__file__).parents[2]
 
 
+def programs(page: str) -> list[str]:
+    text = (ROOT / page).read_text("utf-8")
+    return re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_has_the_same_program():
+    assert programs("README.md")[:1] == programs("docs/embedding.md")
+
+
 def test_the_program_of_the_page_runs(tmp_path, appworld_setup):
-    page = (ROOT / "docs" / "embedding.md").read_text("utf-8")
-    (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (program,) = programs("docs/embedding.md")
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         cwd=tmp_path,
