@@ -12,16 +12,19 @@ import typer
 from typer.testing import CliRunner, Result
 
 from adapters.appworld import setup as appworld
+from adapters.appworld.data import PERSON
 from adapters.environments import STAMP, environment
 from adapters.folders import HOME_VARIABLE
 from runtime.bridge import lockdown
 from runtime.errors import UsageError
 from scripts.commands.doctor import doctor
 from scripts.commands.setup import setup_app
+from scripts.commands.tasks import tasks
 
 app = typer.Typer()
 app.add_typer(setup_app, name="setup")
 app.command("doctor")(doctor)
+app.command("tasks")(tasks)
 
 
 @pytest.fixture
@@ -172,3 +175,19 @@ def test_set_up_without_a_benchmark_lists_them(place: Path) -> None:
     said = re.sub(r"\s+", " ", call("setup").output)
     assert "appworld" in said
     assert "gaia2" in said
+
+
+def test_tasks_lists_the_datasets_of_every_root_not_of_the_first_alone(place: Path) -> None:
+    make_environment("appworld")
+    make_root(appworld.mini_root())
+    own = make_root(place / "root")
+    (own / "data" / "datasets" / "mini_test.txt").rename(own / "data" / "datasets" / "own.txt")
+    for root in (own, appworld.mini_root()):
+        person = dict.fromkeys(PERSON, "x")
+        specs = {"instruction": "Pay.", "datetime": "2023-05-18", "supervisor": person}
+        (root / "data" / "tasks" / "a_1").mkdir()
+        text = json.dumps(specs)
+        (root / "data" / "tasks" / "a_1" / "specs.json").write_text(text, encoding="utf-8")
+    assert call("setup", "appworld", "--data", str(own)).exit_code == 0
+    result = call("tasks", "--bench", "appworld", "--json")
+    assert json.loads(result.stdout) == {"mini_test": 1, "own": 1}
