@@ -8,6 +8,7 @@ episode runs, its file ends in `.part`; only a finished one is renamed into plac
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -226,7 +227,10 @@ class TraceWriter:
     def write(self, record: Record) -> None:
         """Mask and append one record. Raises `TraceError` where it cannot be written."""
         data = self._masker.mask(record.model_dump(mode="json"))
-        line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        try:
+            line = _strict_json(data)
+        except ValueError:
+            line = _strict_json(_spelt_out_numbers(data))
         try:
             self._file.write(SURROGATE.sub(_spelt_out, line) + "\n")
             self._file.flush()
@@ -304,6 +308,21 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise BadFile(path, "there is no such trace") from error
     except OSError as error:
         raise BadFile(path, f"cannot be read as a trace ({error.strerror})") from error
+
+
+def _strict_json(data: Json) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _spelt_out_numbers(data: Json) -> Json:
+    """Return `data` with texts for the numbers that JSON does not have: NaN and the infinities."""
+    if isinstance(data, dict):
+        return {name: _spelt_out_numbers(item) for name, item in data.items()}
+    if isinstance(data, list):
+        return [_spelt_out_numbers(item) for item in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return str(data)
+    return data
 
 
 def _spelt_out(surrogate: re.Match[str]) -> str:

@@ -8,10 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from runtime.contracts import Limits, Usage
+from runtime.contracts import Kind, Limits, Usage
 from runtime.errors import BadFile, TraceError
 from runtime.masking import Masker
-from runtime.trace import EndRecord, Header, MessageRecord, TraceWriter, read_trace
+from runtime.trace import (
+    CallRecord,
+    DecisionRecord,
+    EndRecord,
+    Header,
+    MessageRecord,
+    TraceWriter,
+    read_trace,
+)
 from tests.support.fake_world import task
 
 HEADER = Header(episode="a/t_1", task=task(), limits=Limits(), prompt_sha256="0")
@@ -51,6 +59,19 @@ def test_a_lone_surrogate_is_spelt_out(tmp_path):
     assert read_trace(write(tmp_path, HEADER, said("a\ud800b"), END)).records[0] == said(
         "a\\ud800b"
     )
+
+
+def test_numbers_that_json_does_not_have_are_spelt_out(tmp_path):
+    decision = DecisionRecord(action="allow", reason="gate off")
+    odd = {"amount": float("nan"), "limits": [float("inf"), {"low": float("-inf")}, 1.5]}
+    call = CallRecord(
+        n=1, cell=1, function="shop.buy", arguments=odd, kind=Kind.WRITE, decision=decision
+    )
+    path = write(tmp_path, HEADER, call, END)
+    for line in path.read_text("utf-8").splitlines():
+        json.loads(line, parse_constant=pytest.fail)
+    (read, _) = read_trace(path).records
+    assert read.arguments == {"amount": "nan", "limits": ["inf", {"low": "-inf"}, 1.5]}
 
 
 def test_a_trace_has_its_name_only_once_it_is_complete(tmp_path):
