@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue
 
 __all__ = [
     "CallResult",
@@ -65,16 +65,16 @@ class Limits(Value):
     """Bounds of one episode. A limit that is hit ends the episode; it is evaluated and counted."""
 
     steps: int = Field(default=50, ge=1)
-    wall_s: float = Field(default=300.0, gt=0)
+    wall_s: FiniteFloat = Field(default=300.0, gt=0)
     tokens: int | None = Field(default=None, ge=1)
     """Input plus output tokens over all model calls."""
-    cost_usd: float | None = Field(default=None, gt=0)
+    cost_usd: FiniteFloat | None = Field(default=None, gt=0)
     context_tokens: int | None = Field(default=None, ge=1)
     """Largest prompt as the provider counts it."""
-    cell_s: float = Field(default=100.0, gt=0)
+    cell_s: FiniteFloat = Field(default=100.0, gt=0)
     """Wall time of one cell, after which its interpreter is killed."""
     calls_per_cell: int = Field(default=1000, ge=1)
-    stop_grace_s: float = Field(default=2.0, gt=0)
+    stop_grace_s: FiniteFloat = Field(default=2.0, gt=0)
     """Wall time that a stopped cell has left to end by itself."""
     observation_chars: int = Field(default=20_000, ge=200)
 

@@ -97,7 +97,8 @@ def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
         return
     console = Console()
     for name, value in facts.items():
-        words = "unknown" if value is None else value
+        missing = "none" if name == "budget_usd" else "unknown"
+        words = missing if value is None else value
         if isinstance(value, list):
             words = ", ".join(map(str, value))
         elif isinstance(value, dict):

@@ -48,6 +48,8 @@ def test_an_unknown_benchmark_dataset_task_model_and_persona(refused, good, endp
     [
         (("--steps", 0), "Limit steps: Input should be greater than or equal to 1."),
         (("--wall", 0), "Limit wall_s: Input should be greater than 0."),
+        (("--wall", "inf"), "Limit wall_s: Input should be a finite number."),
+        (("--cell", "nan"), "Limit cell_s: Input should be a finite number."),
         (("--cost", -1), "Limit cost_usd: Input should be greater than 0."),
         (("--observation-chars", 5), "Limit observation_chars: "),
         (("--concurrency", 0), "Input should be greater than or equal to 1"),
