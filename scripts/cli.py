@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from runtime.errors import ContramemError
+from runtime.report.visible import visible
 from scripts.lazy import LazyCommand, lazy_group
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -90,7 +91,8 @@ def main() -> None:
     try:
         app()
     except ContramemError as error:
-        Console(stderr=True).print(f"Error: {error}", highlight=False, markup=False, soft_wrap=True)
+        words = visible(f"Error: {error}")
+        Console(stderr=True).print(words, highlight=False, markup=False, soft_wrap=True)
         sys.exit(error.exit_code)
 
 

@@ -16,6 +16,7 @@ from runtime.batch import Job
 from runtime.contracts import Usage
 from runtime.episode import EpisodeResult
 from runtime.episode import Progress as EpisodeProgress
+from runtime.report.visible import visible
 
 __all__ = ["LiveView", "LogView", "SilentView"]
 
@@ -143,7 +144,7 @@ def how(result: EpisodeResult) -> str:
     end = result.end
     words = f"{end.status}" + (f" (limit: {end.limit})" if end.limit else "")
     words += f", {end.steps} steps, {end.calls} calls, {end.wall_s:.1f} s"
-    return f"{words}: {result.error}" if result.error else words
+    return f"{words}: {visible(result.error)}" if result.error else words
 
 
 def money(cost_usd: float | None) -> str:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from runtime.contracts import Kind
 from runtime.replay import Replay
+from runtime.report.visible import visible
 from runtime.trace import (
     CallRecord,
     CellRecord,
@@ -83,13 +84,14 @@ def _blocks(trace: TraceFile) -> list[Block]:
 def _cell(record: CellRecord) -> Text:
     lines = record.source.splitlines()
     more = f"\n... {len(lines) - LINES} more lines" if len(lines) > LINES else ""
-    return Text("\n".join(lines[:LINES]) + more)
+    return Text(visible("\n".join(lines[:LINES]) + more))
 
 
 def _add(block: Text, record: Record) -> None:
     if isinstance(record, CallRecord) and record.kind is not Kind.READ:
         style = "yellow" if record.decision.action == "stop" else "green"
-        block.append(f"\n{record.kind.value} {record.function}: {record.decision.reason}", style)
+        words = f"\n{record.kind.value} {record.function}: {record.decision.reason}"
+        block.append(visible(words), style)
     elif isinstance(record, ObservationRecord):
         block.append(f"\n[{record.end.status}]", "dim")
     elif isinstance(record, InjectionRecord) and record.cards:

@@ -13,6 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from runtime.cells import truncate
+from runtime.report.visible import visible
 from runtime.trace import (
     CallRecord,
     CellRecord,
@@ -53,14 +54,14 @@ def transcript(trace: TraceFile, *, calls: bool = True, prompt: bool = False) ->
 
 def _head(trace: TraceFile) -> Iterator[RenderableType]:
     header = trace.header
-    yield Rule(f"{header.episode or header.task.id}")
+    yield Rule(visible(header.episode or header.task.id))
     facts = [f"task {header.task.id} ({header.task.benchmark} {header.task.dataset})"]
     facts.append(f"model {header.model.get('name', '?')}")
     facts.append(f"lock-down {header.lockdown or 'unknown'}")
     if header.source:
         facts.append(f"imported from {header.source}")
-    yield Text("\n".join(facts), style="dim")
-    yield Panel(Text(header.task.instruction), title="instruction", title_align="left")
+    yield Text(visible("\n".join(facts)), style="dim")
+    yield Panel(Text(visible(header.task.instruction)), title="instruction", title_align="left")
 
 
 @singledispatch
@@ -78,14 +79,14 @@ def _(record: MessageRecord) -> Iterator[RenderableType]:
     if record.role == "assistant":
         said = record.content.partition("```")[0].strip()
         if said:
-            yield Text(said)
+            yield Text(visible(said))
     elif not record.content.startswith("Output:"):
-        yield Text(f"{record.role}: {record.content}", style="dim")
+        yield Text(visible(f"{record.role}: {record.content}"), style="dim")
 
 
 @_render.register
 def _(record: CellRecord) -> Iterator[RenderableType]:
-    yield Syntax(record.source, "python", line_numbers=False, word_wrap=True)
+    yield Syntax(visible(record.source), "python", line_numbers=False, word_wrap=True)
 
 
 @_render.register
@@ -95,35 +96,36 @@ def _(record: CallRecord) -> Iterator[RenderableType]:
 
 @_render.register
 def _(record: ObservationRecord) -> Iterator[RenderableType]:
-    text = Text(truncate(record.text, LONGEST_TEXT).rstrip())
+    text = Text(visible(truncate(record.text, LONGEST_TEXT).rstrip()))
     yield Panel(text, title=record.end.status, title_align="left", border_style="blue")
     if record.notes:
-        yield Panel(Text(record.notes), title="gate", title_align="left", border_style="yellow")
+        notes = Text(visible(record.notes))
+        yield Panel(notes, title="gate", title_align="left", border_style="yellow")
 
 
 @_render.register
 def _(record: InjectionRecord) -> Iterator[RenderableType]:
     words = f"memory at {record.point}: {', '.join(record.cards)} ({record.tokens} tokens)"
-    yield Text(words, style="magenta")
+    yield Text(visible(words), style="magenta")
 
 
 @_render.register
 def _(record: NotificationRecord) -> Iterator[RenderableType]:
-    yield Text(f"notification: {record.text}", style="cyan")
+    yield Text(visible(f"notification: {record.text}"), style="cyan")
 
 
 @_render.register
 def _(record: OutcomeRecord) -> Iterator[RenderableType]:
     for check in record.checks:
         mark, style = ("pass", "green") if check.passed else ("FAIL", "red")
-        yield Text(f"  {mark}  {check.requirement}", style=style)
+        yield Text(visible(f"  {mark}  {check.requirement}"), style=style)
         if check.detail and not check.passed:
-            yield Text(f"        {check.detail.splitlines()[0][:200]}", style="dim")
+            yield Text(visible(f"        {check.detail.splitlines()[0][:200]}"), style="dim")
 
 
 @_render.register
 def _(record: ErrorRecord) -> Iterator[RenderableType]:
-    yield Text(f"{record.error}: {record.message}", style="red")
+    yield Text(visible(f"{record.error}: {record.message}"), style="red")
 
 
 @_render.register
@@ -142,6 +144,6 @@ def _call(record: CallRecord) -> Text:
     line = f"  {record.kind.value:<6} {record.function}({arguments})"
     if len(line) > LONGEST_CALL:
         line = f"{line[: LONGEST_CALL - 4]} ...)"
-    text = Text(line, style="dim")
+    text = Text(visible(line), style="dim")
     style = STYLES[record.decision.action]
     return text.append(f"  [{record.decision.reason}]", style=f"not dim {style}")
