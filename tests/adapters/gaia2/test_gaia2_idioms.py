@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,15 @@ IDIOMS = {
 def test_an_everyday_idiom_gives_what_python_gives(idiom: str) -> None:
     source, expected = IDIOMS[idiom]
     assert session().execute(source) == expected
+
+
+@pytest.mark.parametrize("idiom", [name for name in IDIOMS if "apps." not in IDIOMS[name][0]])
+def test_the_expected_output_is_what_plain_python_prints(idiom: str) -> None:
+    source, expected = IDIOMS[idiom]
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == expected, done.stderr
 
 
 def test_there_are_at_least_forty_idioms() -> None:

@@ -62,8 +62,6 @@ def block(head: str, body: list[str], tail: str = "") -> str:
     return f"{head}\n{inside}{tail}"
 
 
-CAUGHT = "\nexcept ArithmeticError as e:\n    print(e)"
-OTHERWISE = "case n:\n    print(n)"
 STATEMENTS = st.recursive(
     SIMPLE,
     lambda inner: st.one_of(
