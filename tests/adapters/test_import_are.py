@@ -212,3 +212,16 @@ def test_anything_else_is_refused_with_file_and_line(text: str, tmp_path: Path) 
     with pytest.raises(BadFile, match=r"run\.json.*expected an ARE export"):
         import_are(path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("partner", ["hf", "lite"])
+def test_a_password_in_an_observation_is_masked(
+    exports: Path, tmp_path: Path, partner: str
+) -> None:
+    history = exports / "lite/gate.json"
+    history.write_text(history.read_text().replace("[Contact(...)]", "{'password': 'hunter22'}"))
+    if partner == "lite":
+        shutil.rmtree(exports / "hf")
+    trace = only(history, tmp_path / "out")
+    assert "password" in trace.path.read_text()
+    assert "hunter22" not in trace.path.read_text()

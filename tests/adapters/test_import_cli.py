@@ -164,6 +164,17 @@ def test_a_reply_that_cannot_be_read_is_taken_from_the_next_request(
     assert "Let me look." in said
 
 
+def test_secrets_are_masked_in_results_and_in_requests(run: Path, tmp_path: Path) -> None:
+    events, log = run / "events.jsonl", run / "trace.jsonl"
+    events.write_text(events.read_text().replace('["c-ferry"]', '{"password": "hunter22"}'))
+    said = "Use the command line apps."
+    log.write_text(log.read_text().replace(said, f"{said} api_key: sk-proj-0123456789abcdef"))
+    text = only(run, tmp_path / "out").path.read_text()
+    assert said in text
+    assert "hunter22" not in text
+    assert "sk-proj-0123456789abcdef" not in text
+
+
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"expected a folder with trace\.jsonl or events\.jsonl"):
         import_gaia2_cli(tmp_path, tmp_path / "out")
