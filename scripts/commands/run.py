@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
@@ -12,8 +12,6 @@ from runtime.contracts import Json, Limits
 from runtime.errors import UsageError
 from scripts.commands.options import OnOff
 
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["run"]
 
