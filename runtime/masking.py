@@ -8,6 +8,7 @@ before: once a password was read, it is masked wherever it stands, in code and i
 
 from __future__ import annotations
 
+import json
 import re
 
 from runtime.contracts import Json
@@ -95,8 +96,9 @@ class Masker:
             return
         if secret.lower() in NEVER_SECRET or MASK.search(secret):
             return
-        self._mark(secret)
-        self._words.add(secret)
+        for form in _forms(secret):
+            self._mark(form)
+            self._words.add(form)
         self._pattern = self._compiled()
 
     def _replace(self, value: Json, field: str = "") -> Json:
@@ -109,3 +111,12 @@ class Masker:
         if SECRET_FIELD.search(field) and isinstance(value, int) and not isinstance(value, bool):
             return self._mark(str(value)) if value > 9 else value
         return value
+
+
+def _forms(secret: str) -> tuple[str, ...]:
+    """Return a secret as it is, and as JSON and Python write it: quotes and the like escaped.
+
+    They are told apart by their numbers, so that `reveal` gives code back the form it had.
+    """
+    written = (json.dumps(secret), json.dumps(secret, ensure_ascii=False), repr(secret))
+    return tuple(dict.fromkeys((secret, *(form[1:-1] for form in written))))

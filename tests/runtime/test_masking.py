@@ -132,3 +132,14 @@ def test_no_long_secret_is_left_in_a_masked_record(secrets, text):
 def test_the_same_records_get_the_same_masks(value):
     first, second = Masker(), Masker()
     assert json.dumps(first.mask({"token": value})) == json.dumps(second.mask({"token": value}))
+
+
+@pytest.mark.parametrize("write", [json.dumps, repr, lambda text: json.dumps({"x": text})])
+def test_a_secret_with_quotes_is_masked_as_json_and_python_write_it(write):
+    secret = "ab\"c\\dé'x"
+    masker = Masker()
+    masker.mask({"password": secret})
+    text = f"print({write(secret)})"
+    masked = masker.mask(text)
+    assert "ab" not in masked
+    assert masker.reveal(masked) == text
