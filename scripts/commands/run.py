@@ -12,7 +12,6 @@ from runtime.contracts import Json, Limits
 from runtime.errors import UsageError
 from scripts.commands.options import OnOff
 
-
 __all__ = ["run"]
 
 
