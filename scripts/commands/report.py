@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,16 +17,25 @@ from runtime.runs import RunFolder
 __all__ = ["report"]
 
 
+class Format(StrEnum):
+    """How a report is printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    form: Annotated[
+        Format, typer.Option("--format", help="A table, or one JSON object (docs/report.md).")
+    ] = Format.TABLE,
 ) -> None:
     """Show the arms of runs in one table. Unfinished runs are shown as far as they are."""
     found = []
     for path in runs:
         folder = RunFolder(path)
         found.append((path, summarise(folder, folder.manifest())))
-    if as_json:
+    if form is Format.JSON:
         rows = [
             {"run": str(path), "arms": [row.as_json() for row in summaries]}
             for path, summaries in found
