@@ -63,7 +63,8 @@ def read_reply(reply: Reply) -> Turn:
 def _closing(opening: re.Match[str]) -> re.Pattern[str]:
     """Return what ends a fence: its own marks, alone at the begin or the end of a line."""
     marks = re.escape(opening["marks"])
-    return re.compile(rf"^[ \t]*{marks}|{marks}[ \t]*$", re.MULTILINE)
+    more = f"{re.escape(opening['marks'][0])}*"  # the whole run: its first marks end the cell
+    return re.compile(rf"^[ \t]*{marks}|{marks}{more}[ \t]*$", re.MULTILINE)
 
 
 def _source(body: str, indent: str) -> str:

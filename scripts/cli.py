@@ -89,7 +89,7 @@ def common(
 def main() -> None:
     """Run the command line. Never shows a stack trace for what a user can mend."""
     try:
-        app()
+        app(prog_name="contramem")
     except ContramemError as error:
         words = visible(f"Error: {error}")
         Console(stderr=True).print(words, highlight=False, markup=False, soft_wrap=True)

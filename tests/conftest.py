@@ -1,5 +1,6 @@
 """What tests of every package share: the real worlds, set up once by `contramem setup`."""
 
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -7,6 +8,13 @@ import pytest
 
 from adapters.appworld.benchmark import AppWorld
 from adapters.appworld.setup import AppWorldSetup, appworld_paths
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> None:
+    """Let Ctrl-C reach the programs that tests start: a shell's background job ignores it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

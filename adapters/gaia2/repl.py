@@ -73,6 +73,7 @@ class Session:
         self._globals: dict[str, Any] = {
             "__builtins__": builtins,
             "__name__": CELL_MODULE,
+            "__annotations__": {},  # early 3.11 looks for it where a `match` holds an annotation
             "_getattr_": read_attribute,
             "_write_": writable,
             "apps": apps,

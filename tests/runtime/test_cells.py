@@ -1,7 +1,7 @@
 """From a reply to a cell, and from an observation to a message."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from runtime.cells import CUT_OFF, EMPTY, NO_CELL, Turn, observation_message, read_reply, truncate
@@ -81,6 +81,7 @@ PIECES = st.sampled_from(
 )
 
 
+@example("```\nx``````", "stop")
 @given(st.lists(PIECES, max_size=14).map("".join), st.sampled_from(["stop", "length"]))
 def test_reading_what_was_said_again_gives_the_same_turn(text, finish_reason):
     """Else a replay, which knows only what was said, would run other cells."""

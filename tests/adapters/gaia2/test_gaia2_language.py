@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adapters.gaia2.repl import NOTHING_PRINTED, Session
@@ -87,11 +87,13 @@ STATEMENTS = st.recursive(
 def plain(source: str) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(source, "<plain>", "exec", dont_inherit=True), {"__name__": "__main__"})
+        module = {"__name__": "__main__", "__annotations__": {}}
+        exec(compile(source, "<plain>", "exec", dont_inherit=True), module)
     return out.getvalue()
 
 
 @settings(max_examples=150, deadline=None)
+@example(["match a:\n    case n:\n        c: int = n"])
 @given(st.lists(STATEMENTS, min_size=1, max_size=5))
 def test_a_cell_prints_what_plain_python_prints(statements: list[str]) -> None:
     source = START + "\n".join(statements)
