@@ -204,9 +204,10 @@ async def test_timer_that_rings_between_cells(world: SplitWorld) -> None:
         "signal.setitimer(signal.ITIMER_VIRTUAL, 0.001, 0.001)\n"
         "signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)"
     )
-    await world.execute(source)
-    observation = await world.execute("for i in range(10**6): pass")
-    assert observation.end.status in {"killed", "raised"}
+    # Whether it rings while the first cell ends (and maybe ends the interpreter, timers and all)
+    # or not before the second is the clock's choice.
+    ends = [await world.execute(source), await world.execute("for i in range(10**6): pass")]
+    assert {observation.end.status for observation in ends} & {"killed", "raised"}, ends
     await world.execute("signal = __import__('signal')\nsignal.setitimer(signal.ITIMER_PROF, 0)")
     await world.execute("1")
     assert await works(world)
