@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import uuid
 from collections.abc import Sequence
@@ -17,7 +16,6 @@ from adapters.folders import holds_memory
 from adapters.scratch import Scratch
 from runtime.bridge.cell import CellProcess
 from runtime.bridge.host import Child, Host
-from runtime.bridge.wire import BadFrame, Closed
 from runtime.bridge.world import SplitWorld
 from runtime.catalogue import Catalogue
 from runtime.contracts import Gate, Json, Kind, Limits, Prompt, Task
@@ -149,7 +147,7 @@ class AppWorld:
         cell = CellProcess(self._host, "cell", params, grace_s=limits.stop_grace_s)
         try:
             await cell.open()
-            await _ready(world)
+            await world.opened("The world process", OPEN_S)
         except BaseException:
             await cell.close()
             await world.end()
@@ -160,7 +158,7 @@ class AppWorld:
         """Open the engine in one process, without any boundary: for tests and benches only."""
         await self._wiring()
         plain = await self._host.spawn("plain", self._params(task, limits))
-        await _ready(plain)
+        await plain.opened("The world process", OPEN_S)
         return plain
 
     async def close(self) -> None:
@@ -201,13 +199,3 @@ class AppWorld:
             "jail": str(jail),
             "cwd": f"/{JAIL_CWD}",
         }
-
-
-async def _ready(child: Child) -> None:
-    try:
-        async with asyncio.timeout(OPEN_S):
-            reply = await child.channels[0].recv()
-    except (Closed, BadFrame, TimeoutError) as error:
-        raise WorldError(f"The world process did not open ({type(error).__name__}).") from None
-    if "ok" not in reply:
-        raise WorldError(f"The world process did not open: {reply.get('error', reply)}")

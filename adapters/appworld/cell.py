@@ -8,6 +8,7 @@ then replaced by one that asks the parent.
 from __future__ import annotations
 
 import builtins
+import gc
 import json
 import signal
 import socket
@@ -181,11 +182,14 @@ class _Client:
         return _response(reply)
 
     def _exchange(self, frame: Frame) -> Frame:
-        """One thread's exchange at a time, and no timer may cut it in two.
+        """One thread's exchange at a time, and neither timer nor collector may cut it in two.
 
-        Within a thread, a finalizer that runs in the midst of an exchange may make its own.
+        A finalizer that runs nevertheless, in the midst of an exchange of its own thread, may
+        make another.
         """
         with self._lock:
+            collects = gc.isenabled()
+            gc.disable()
             held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
             try:
                 self._number += 1
@@ -197,6 +201,8 @@ class _Client:
                 reply = self._replies.pop(number)
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, held)
+                if collects:
+                    gc.enable()
         if "stop" in reply:
             self._note_stop()
             raise GateStop("VERIFY_BEFORE_WRITE")

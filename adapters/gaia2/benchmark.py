@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -18,11 +17,11 @@ from adapters.gaia2.setup import Gaia2Setup
 from adapters.gaia2.tasks import read_task
 from adapters.scratch import Scratch
 from runtime.bridge.cell import CellProcess
-from runtime.bridge.host import Child, Host
-from runtime.bridge.wire import BadFrame, Closed, Frame
+from runtime.bridge.host import Host
+from runtime.bridge.wire import Frame
 from runtime.catalogue import Catalogue
 from runtime.contracts import ChatModel, Gate, Json, Kind, Limits, Prompt, Task
-from runtime.errors import UnknownName, UsageError, WorldError
+from runtime.errors import UnknownName, UsageError
 
 __all__ = ["TIME_WALL_S", "Gaia2"]
 
@@ -120,7 +119,7 @@ class Gaia2:
         cell: CellProcess | None = None
         opened = False
         try:
-            ready = await _ready(world)
+            ready = await world.opened("The world process", OPEN_S)
             tools = self._tables[task.id] = self._shared(ready["tools"])
             about = {"docs": tools.docs(), "seed": self._seed, "jail": str(self._jail)}
             cell = CellProcess(cells, "cell", about, grace_s=limits.stop_grace_s)
@@ -228,15 +227,3 @@ def _checks(scenario: Path) -> Path | None:
     folders = (scenario.parent / "checks", scenario.parent.parent / "checks")
     found = (folder / scenario.name for folder in folders)
     return next((path for path in found if path.is_file()), None)
-
-
-async def _ready(child: Child) -> Frame:
-    try:
-        async with asyncio.timeout(OPEN_S):
-            reply = await child.channels[0].recv()
-    except (Closed, BadFrame, TimeoutError) as error:
-        raise WorldError(f"The world process did not open ({type(error).__name__}).") from None
-    if "ok" not in reply:
-        raise WorldError(f"The world process did not open: {reply.get('error', reply)}")
-    ready: Frame = reply["ok"]
-    return ready

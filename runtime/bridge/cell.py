@@ -21,6 +21,7 @@ from runtime.errors import WorldError
 
 __all__ = ["CellProcess", "CellRun"]
 
+OPEN_S = 60.0
 LEFT_OVER_FRAMES = 64
 """Requests of left-over threads that are answered (refused) before a cell; more end the process."""
 RESTARTED = "The interpreter was restarted: all variables are lost."
@@ -62,15 +63,11 @@ class CellProcess:
         child = await self._host.spawn(self._role, self._params, channels=2)
         self._child = child
         try:
-            async with asyncio.timeout(60):
-                reply = await child.channels[0].recv()
-        except (Closed, BadFrame, TimeoutError) as error:
+            ready = await child.opened("The cell process", OPEN_S)
+        except WorldError:
             await self.close()
-            raise WorldError(f"The cell process did not open ({type(error).__name__}).") from None
-        if "ok" not in reply:
-            await self.close()
-            raise WorldError(f"The cell process did not open: {reply.get('error', reply)}")
-        self.lockdown = {str(name): str(state) for name, state in reply["ok"]["lockdown"].items()}
+            raise
+        self.lockdown = {str(name): str(state) for name, state in ready["lockdown"].items()}
         child.signal(signal.SIGSTOP)
 
     async def close(self) -> None:

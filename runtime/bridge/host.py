@@ -54,6 +54,21 @@ class Child:
         except FileNotFoundError:
             return 0
 
+    async def opened(self, what: str, seconds: float) -> Frame:
+        """Wait for its word that it is ready, `{"ok": ...}`, and return what it says there.
+
+        `what` names the process in errors. Raises `WorldError`.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                reply = await self.channels[0].recv()
+        except (Closed, BadFrame, TimeoutError) as error:
+            raise WorldError(f"{what} did not open ({type(error).__name__}).") from None
+        if "ok" not in reply:
+            raise WorldError(f"{what} did not open: {reply.get('error', reply)}")
+        ready: Frame = reply["ok"]
+        return ready
+
     async def end(self) -> int:
         """Kill it, close its channels, and return how it ended: exit code, or minus a signal."""
         if self._status is None:
