@@ -201,6 +201,7 @@ class _Episode:
                 finish_reason=reply.finish_reason,
                 served_model=reply.served_model,
                 attempts=reply.attempts,
+                adaptations=reply.adaptations,
                 recorded=reply.masked,
             )
         )

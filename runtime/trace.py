@@ -80,6 +80,7 @@ class ModelCallRecord(Timed):
     finish_reason: str
     served_model: str
     attempts: int
+    adaptations: tuple[str, ...] = ()
     recorded: bool = False
     """Played from a recording. The first one that is not is where a continued replay forked."""
 

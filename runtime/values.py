@@ -232,6 +232,8 @@ class Reply(Value):
     finish_reason: str = "stop"
     served_model: str = ""
     attempts: int = 1
+    adaptations: tuple[str, ...] = ()
+    """How the request departed from models.toml, since the endpoint rejects something there."""
     masked: bool = False
     """`text` holds masks of a trace (recorded models): the episode puts its own secrets back."""
 

@@ -29,6 +29,8 @@ class Request:
 
     messages: tuple[Message, ...]
     parameters: dict[str, Json]
+    adaptations: tuple[str, ...] = ()
+    """What of it is other than models.toml says."""
 
     @property
     def has_system(self) -> bool:
@@ -54,7 +56,7 @@ class Dialect:
         extra = parameters.pop("extra_body", None)
         if isinstance(extra, dict):
             parameters |= extra
-        return Request(form, self._accepted(parameters))
+        return Request(form, self._accepted(parameters), self._adaptations(messages, parameters))
 
     def learn(self, failure: Failure, request: Request) -> bool:
         """Take a rejection to heart; say whether the next request will differ from this one."""
@@ -77,10 +79,25 @@ class Dialect:
                 self._name,
                 name,
                 failure.quoted,
-                f"sent as {_OTHER_NAME[name]}" if name in _OTHER_NAME else "left out",
+                self._instead(name),
             )
         self._rejected.add(name)
         return True
+
+    def _adaptations(
+        self, messages: Sequence[Message], parameters: Mapping[str, Json]
+    ) -> tuple[str, ...]:
+        learnt = "system" in self._settings.roles and not self._takes_system
+        merged = learnt and any(message.role == "system" for message in messages)
+        names = sorted(parameters.keys() & self._rejected)
+        return (
+            *(["system message merged into the first user message"] if merged else []),
+            *(f"{name} {self._instead(name)}" for name in names),
+        )
+
+    def _instead(self, name: str) -> str:
+        other = _OTHER_NAME.get(name)
+        return "left out" if other is None or other in self._rejected else f"sent as {other}"
 
     def _accepted(self, parameters: Mapping[str, Json]) -> dict[str, Json]:
         accepted = {key: item for key, item in parameters.items() if key not in self._rejected}

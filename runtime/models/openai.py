@@ -117,7 +117,7 @@ class OpenAISource:
                 answer = await self._ask(request)
                 latency_s = time.monotonic() - began
             if isinstance(answer, Completion):
-                return self._reply(answer, latency_s, attempts)
+                return self._reply(answer, request, latency_s, attempts)
             failure = self._without_key(answer)
             if failure.context_overflow:
                 raise ContextOverflow(self._sentence(failure, attempts))
@@ -148,7 +148,9 @@ class OpenAISource:
             return _refusal(error)
         return _read(raw.http_response.text)
 
-    def _reply(self, completion: Completion, latency_s: float, attempts: int) -> Reply:
+    def _reply(
+        self, completion: Completion, request: Request, latency_s: float, attempts: int
+    ) -> Reply:
         usage = completion.counted()
         return Reply(
             text=completion.text,
@@ -158,6 +160,7 @@ class OpenAISource:
             finish_reason=completion.finish_reason,
             served_model=completion.model or "",
             attempts=attempts,
+            adaptations=request.adaptations,
         )
 
     def _without_key(self, failure: Failure) -> Failure:

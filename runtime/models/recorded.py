@@ -52,6 +52,7 @@ def _reply(call: ModelCallRecord, text: str) -> Reply:
         finish_reason=call.finish_reason,
         served_model=call.served_model,
         attempts=call.attempts,
+        adaptations=call.adaptations,
         masked=True,
     )
 

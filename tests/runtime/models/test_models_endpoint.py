@@ -212,6 +212,8 @@ async def test_a_rejected_system_role_is_merged_from_then_on(
     roles = [[each["role"] for each in request.messages] for request in server.requests]
     assert roles == [["system", "user"], ["user"], ["user"]]
     assert (first.attempts, second.attempts) == (2, 1)
+    assert first.adaptations == ("system message merged into the first user message",)
+    assert second.adaptations == first.adaptations
     assert [message in record.getMessage() for record in caplog.records] == [True]
 
 
@@ -236,8 +238,8 @@ async def test_a_rejected_parameter_is_dropped_once_and_for_all(
     server.will(refusal(status, message, **error))
     made = source(parameters={"temperature": 0, "top_p": 0.9})
     with caplog.at_level(logging.WARNING, "runtime.models"):
-        await ask(made)
-        await ask(made)
+        replies = [await ask(made), await ask(made)]
+    assert {reply.adaptations for reply in replies} == {("temperature left out",)}
     assert ["temperature" in request.body for request in server.requests] == [True, False, False]
     assert all(request.body["top_p"] == 0.9 for request in server.requests)
     assert len(caplog.records) == 1
@@ -252,7 +254,8 @@ async def test_the_token_bound_is_sent_under_its_other_name(server, source, name
     message = f"Unsupported parameter: '{name}' is not supported with this model."
     hint = f" Use '{other}' instead."
     server.will(refusal(400, message + hint, param=name, code="unsupported_parameter"))
-    await ask(source(parameters={name: 64}))
+    reply = await ask(source(parameters={name: 64}))
+    assert reply.adaptations == (f"{name} sent as {other}",)
     assert name not in server.requests[1].body
     assert server.requests[1].body[other] == 64
 
@@ -265,6 +268,7 @@ async def test_a_token_bound_rejected_under_both_names_is_dropped(server, source
     )
     reply = await ask(source(parameters={"max_tokens": 64}))
     assert (reply.text, reply.attempts) == ("free", 3)
+    assert reply.adaptations == ("max_tokens left out",)
 
 
 async def test_episodes_that_are_rejected_together_all_get_through(server, source):

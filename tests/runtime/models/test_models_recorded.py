@@ -49,6 +49,7 @@ def record(path: Path, *replies: str, task: Task = TASK, seed: int = 0) -> Path:
                     latency_s=1.5,
                     finish_reason="length",
                     served_model="large-2026",
+                    adaptations=("temperature left out",),
                     attempts=2,
                 )
             )
@@ -81,6 +82,7 @@ async def test_replies_come_back_in_order_as_they_were_recorded(tmp_path):
     assert first.masked
     assert (first.usage, first.cost_usd, first.latency_s) == (USAGE, 0.25, 1.5)
     assert (first.finish_reason, first.served_model, first.attempts) == ("length", "large-2026", 2)
+    assert first.adaptations == ("temperature left out",)
 
 
 async def test_other_words_in_the_conversation_are_no_miss(tmp_path):
