@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -29,15 +30,15 @@ LINES = 6
 
 def replays_table(replays: Sequence[Replay]) -> Table:
     """Return one row per replayed episode."""
-    table = Table()
+    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
     table.add_column("episode", overflow="fold")
-    for name in ("mode", "same", "recorded", "replayed"):
+    for name in ("mode", "same", "before", "after"):
         table.add_column(name)
     for name in ("stops", "cards", "tokens"):
         table.add_column(name, justify="right")
     for each in replays:
         table.add_row(
-            each.episode,
+            each.episode.replace("/", "/\n"),
             each.mode if each.fork_step is None else f"{each.mode} from {each.fork_step}",
             "yes" if each.same else "no",
             each.recorded_outcome,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -35,7 +36,7 @@ def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
     for row in summaries:
         table.add_row(
             *([f"{row.benchmark} {row.dataset}"] if several else []),
-            row.arm.name,
+            _in_lines(row.arm.name, 16),
             *(str(count) for count in (row.passed, row.failed, row.errored)),
             *([str(row.not_run)] if some_left else []),
             *(_rate(rate) for rate in (row.tgc, row.sgc)),
@@ -50,13 +51,24 @@ def arms_table(summaries: Sequence[ArmSummary], title: str = "") -> Table:
 
 def tasks_table(summaries: Sequence[ArmSummary], tasks: Sequence[str]) -> Table:
     """Return one row per task and one column per arm: passed, failed, or not evaluated."""
-    table = Table()
-    table.add_column("task")
+    table = Table(box=SIMPLE_HEAD, padding=0, show_edge=False)
+    table.add_column("task", overflow="fold", min_width=min(40, max(map(len, tasks), default=0)))
     for row in summaries:
-        table.add_column(row.arm.name, justify="center", overflow="fold")
+        table.add_column(_in_lines(row.arm.name, 12), justify="center", overflow="fold")
     for task in tasks:
         table.add_row(task, *(_mark(row.success.get(task)) for row in summaries))
     return table
+
+
+def _in_lines(name: str, width: int) -> str:
+    """Break a name after its hyphens and underscores into lines of `width` where that can be."""
+    parts = re.findall(r"[^-_/]*[-_/]?", name)
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 def _count(number: int) -> str:

@@ -21,7 +21,7 @@ from runtime.masking import Masker
 from runtime.models.resolve import Models
 from runtime.replay import Mode, Replay, replay
 from runtime.report.side_by_side import replays_table, side_by_side
-from runtime.trace import TraceFile, read_trace
+from runtime.trace import Header, TraceFile, read_trace
 from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
 from scripts.commands.options import OnOff
 from scripts.commands.show import find_trace
@@ -38,7 +38,8 @@ OURS = {"name", "memory", "memory_path", "profile"}
 class _Request:
     """What to replay, and how."""
 
-    traces: tuple[TraceFile, ...]
+    episodes: Mapping[Path, Header]
+    """The traces to play, each read whole once to be sure of it; in memory one is at a time."""
     overrides: dict[str, Json]
     profile: str | None
     model: str | None
@@ -102,7 +103,7 @@ def replay_command(
     Exits with 1 if a verified episode differs or any replay errored.
     """
     request = _Request(
-        traces=_traces(target),
+        episodes=_episodes(target),
         overrides={
             "memory": memory,
             "gate": None if gate is None else gate is OnOff.ON,
@@ -129,14 +130,14 @@ def replay_command(
         raise typer.Exit(DIFFERS_OR_ERRORED)
 
 
-def _traces(target: str) -> tuple[TraceFile, ...]:
+def _episodes(target: str) -> dict[Path, Header]:
     path = Path(target)
-    if path.is_dir():
-        found = tuple(read_trace(file) for file in sorted(path.rglob("episodes/*.jsonl")))
-        if not found:
-            raise UsageError(f"{path} holds no complete episode.")
-        return found
-    return (read_trace(find_trace(target)),)
+    if not path.is_dir():
+        return {(found := find_trace(target)): read_trace(found).header}
+    episodes = {file: read_trace(file).header for file in sorted(path.rglob("episodes/*.jsonl"))}
+    if not episodes:
+        raise UsageError(f"{path} holds no complete episode.")
+    return episodes
 
 
 async def _replay_all(request: _Request) -> list[Replay]:
@@ -149,11 +150,12 @@ async def _replay_all(request: _Request) -> list[Replay]:
         for source in asked:
             if isinstance(source, Checkable):
                 await source.check()
-        for (bench, dataset, think_time), traces in _by_world(request.traces).items():
+        for (bench, dataset, think_time), paths in _by_world(request.episodes).items():
             options = OpenOptions(prompt=request.prompt, judge=judge, think_time=think_time)
             async with open_benchmark(bench, dataset, options) as benchmark:
                 replays += [
-                    await _replay_one(request, trace, benchmark, live) for trace in _tracked(traces)
+                    await _replay_one(request, read_trace(path), benchmark, live)
+                    for path in _tracked(paths)
                 ]
     finally:
         for source in asked:
@@ -161,19 +163,19 @@ async def _replay_all(request: _Request) -> list[Replay]:
     return replays
 
 
-def _by_world(traces: Iterable[TraceFile]) -> dict[tuple[str, str, str | None], list[TraceFile]]:
+def _by_world(episodes: Mapping[Path, Header]) -> dict[tuple[str, str, str | None], list[Path]]:
     """Group traces by what has to be opened for them: benchmark, dataset, cost of thinking."""
-    groups: dict[tuple[str, str, str | None], list[TraceFile]] = {}
-    for trace in traces:
-        task, think_time = trace.header.task, trace.header.versions.get("think_time")
-        groups.setdefault((task.benchmark, task.dataset, think_time), []).append(trace)
+    groups: dict[tuple[str, str, str | None], list[Path]] = {}
+    for path, header in episodes.items():
+        world = (header.task.benchmark, header.task.dataset, header.versions.get("think_time"))
+        groups.setdefault(world, []).append(path)
     return groups
 
 
-def _tracked(traces: list[TraceFile]) -> Iterable[TraceFile]:
-    if len(traces) == 1:
-        return traces
-    return track(traces, description="replaying", console=Console(stderr=True), transient=True)
+def _tracked(paths: list[Path]) -> Iterable[Path]:
+    if len(paths) == 1:
+        return paths
+    return track(paths, description="replaying", console=Console(stderr=True), transient=True)
 
 
 async def _replay_one(
@@ -225,7 +227,8 @@ def _show(request: _Request, replays: list[Replay], *, as_json: bool) -> None:
         return
     console = Console()
     if len(replays) == 1:
-        console.print(side_by_side(request.traces[0], read_trace(replays[0].trace)))
+        recorded = read_trace(next(iter(request.episodes)))
+        console.print(side_by_side(recorded, read_trace(replays[0].trace)))
     console.print(replays_table(replays))
     for each in replays:
         if each.first_difference is not None and request.mode == "verify":

@@ -136,5 +136,17 @@ def test_the_arms_table_fits_eighty_columns_and_shows_unknown_as_unknown(summary
 def test_the_tasks_table_shows_what_was_not_evaluated_as_a_gap(summary):
     row = summary(a_1="passed", a_2="failed", b_1="errored")
     lines = shown(tasks_table([row], [each.id for each in TASKS])).splitlines()
-    marks = {line.split()[1]: line.split()[3] for line in lines if "_" in line}
+    marks = {line.split()[0]: line.split()[1] for line in lines if "_" in line}
     assert marks == {"a_1": "pass", "a_2": "fail", "b_1": "-", "b_2": "-"}
+
+
+def test_three_arms_of_bundled_personas_show_task_names_whole_in_eighty_columns(summary):
+    arms = ("scripted-careful", "scripted-hasty", "scripted-wanderer_with_starter-bank")
+    names = ["mini_adaptability_lamp_cancelled", "mini_adaptability_lunch_kept"]
+    rows = [
+        summary().model_copy(update={"arm": ArmManifest(name=name, model={})}) for name in arms
+    ]
+    text = shown(tasks_table(rows, names))
+    assert max(map(len, text.splitlines())) <= 80
+    for part in (*names, "careful", "wanderer_", "starter-", "bank"):
+        assert part in text
