@@ -143,9 +143,7 @@ def test_the_tasks_table_shows_what_was_not_evaluated_as_a_gap(summary):
 def test_three_arms_of_bundled_personas_show_task_names_whole_in_eighty_columns(summary):
     arms = ("scripted-careful", "scripted-hasty", "scripted-wanderer_with_starter-bank")
     names = ["mini_adaptability_lamp_cancelled", "mini_adaptability_lunch_kept"]
-    rows = [
-        summary().model_copy(update={"arm": ArmManifest(name=name, model={})}) for name in arms
-    ]
+    rows = [summary().model_copy(update={"arm": ArmManifest(name=name, model={})}) for name in arms]
     text = shown(tasks_table(rows, names))
     assert max(map(len, text.splitlines())) <= 80
     for part in (*names, "careful", "wanderer_", "starter-", "bank"):
