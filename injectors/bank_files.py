@@ -22,10 +22,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from injectors.bank import FUNCTIONS, Bank, BankSettings, Card, Placed
 from injectors.cards import FunctionCard, SkillCard
-from injectors.durable import append_line, cut_torn_line, locked, write_atomically
+from injectors.durable import append_line, cut_torn_line, write_atomically
 from injectors.edits import Edit, apply
 from runtime.contracts import Json, Value
 from runtime.errors import BadFile, UsageError
+from runtime.locking import locked
 
 __all__ = ["BankFolder", "create_bank", "load_bank"]
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from runtime.errors import BadFile
 
-__all__ = ["append_line", "cut_torn_line", "locked", "write_atomically"]
+__all__ = ["append_line", "cut_torn_line", "write_atomically"]
 
 
 def write_atomically(file: Path, text: str) -> None:
@@ -53,16 +50,5 @@ def _sync(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-@contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder against other editors on this machine."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
     finally:
         os.close(handle)

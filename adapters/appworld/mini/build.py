@@ -6,13 +6,10 @@ world; the next one starts afresh. Two builds of one code have the same content.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import random
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from appworld.apps import get_all_apps
@@ -25,6 +22,7 @@ from appworld.common.utils import freeze_time
 from adapters.appworld.mini.base import api_docs, fill
 from adapters.appworld.mini.catalogue import DATASETS, MARKER, TASKS, description
 from adapters.appworld.mini.store import write_json, write_task
+from runtime.locking import locked
 
 __all__ = ["build", "main"]
 
@@ -58,7 +56,7 @@ def build(root: Path) -> None:
     if root.exists() and not (root / "data" / MARKER).is_file():
         raise ValueError(f"{root} exists and is no mini world. Choose another path or remove it.")
     root.parent.mkdir(parents=True, exist_ok=True)
-    with _alone_in(root.parent):
+    with locked(root.parent):
         fresh = root.with_name(f".{root.name}.building")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
@@ -66,17 +64,6 @@ def build(root: Path) -> None:
         _write_world(fresh / "data")
         _replace(root, fresh)
         path_store.update_root(str(root))
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Hold a lock on `folder` itself, which leaves no lock file and ends with the process."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _replace(root: Path, fresh: Path) -> None:
