@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
@@ -61,6 +62,70 @@ async def test_the_models_verdict_on_a_soft_argument_decides(
     assert world.judge.usage.input == 10 * len(answers.questions)
     assert world.judge.cost_usd == 0.5 * len(answers.questions)
     await world.close()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "passed"),
+    [
+        ("[[TRUE]] [[SUCCESS]]", True),
+        ("It matches.\n[[ True ]] [[ Success ]]", True),
+        ("[[false]] [[failure]]", False),
+    ],
+)
+async def test_a_verdict_counts_however_its_marker_is_spelt(
+    judged: tuple[Gaia2, Answers], verdict: str, passed: bool
+) -> None:
+    gaia2, answers = judged
+    answers.answer = lambda: verdict
+    world = await gaia2.open(task(gaia2, "search"), AllowGate(), Limits())
+    await run(world, TELL.format("The number on it is INV-44, I think."))
+    assert (await world.evaluate()).passed is passed
+    await world.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, I can't help with that.",
+        "**True**",
+        "Either [[True]] or [[False]], either [[Success]] or [[Failure]].",
+    ],
+)
+async def test_a_judge_that_gives_no_verdict_is_an_error_never_a_failure(
+    judged: tuple[Gaia2, Answers], answer: str
+) -> None:
+    gaia2, answers = judged
+    answers.answer = lambda: answer
+    world = await gaia2.open(task(gaia2, "search"), AllowGate(), Limits())
+    await run(world, TELL.format("The number on it is INV-44, I think."))
+    with pytest.raises(WorldError, match=rf"no verdict(.|\n)*{re.escape(answer)}"):
+        await world.evaluate()
+    await world.close()
+
+
+RULES = {"role": "system", "content": "Say [[True]] if they match, [[False]] otherwise."}
+
+
+async def test_a_model_without_a_verdict_is_asked_once_more() -> None:
+    replies = iter(["They match.", "[[True]]"])
+    answers = Answers(lambda: next(replies))
+    judge = Judge(answers)
+    assert await judge.answer([RULES, {"role": "user", "content": "..."}]) == "[[True]]"
+    assert judge.questions == 2
+    assert judge.usage.input == 20
+    assert [message.content for message in answers.questions[1][2:]] == [
+        "They match.",
+        "Answer with your verdict only: [[True]] or [[False]].",
+    ]
+
+
+async def test_a_question_for_text_is_answered_as_the_model_says_it() -> None:
+    """Such a question may quote an agent that writes verdicts itself."""
+    judge = Judge(Answers(lambda: "<subtask>Book lunch.</subtask>"))
+    quoted = {"role": "user", "content": "The agent wrote: [[True]] [[False]]"}
+    rules = {"role": "system", "content": "Extract the subtask."}
+    assert await judge.answer([rules, quoted]) == "<subtask>Book lunch.</subtask>"
+    assert judge.questions == 1
 
 
 async def test_equal_arguments_need_no_model(judged: tuple[Gaia2, Answers]) -> None:
