@@ -17,15 +17,16 @@ from adapters.appworld.guess import (
     shape_of,
 )
 from adapters.appworld.kinds import kind_of
+from adapters.appworld.matching import mended, writers
 from adapters.appworld.output_folder import (
     INTERACTIONS,
     Interaction,
-    LmCall,
     Request,
     TaskOutput,
     read_output,
 )
 from adapters.importing.episode import ImportedEpisode, free_path, imported_task
+from adapters.importing.replies import ForeignReply
 from adapters.importing.report import ImportReport
 from adapters.importing.requests import Said, news
 from runtime.contracts import Kind
@@ -51,6 +52,7 @@ def import_appworld(folder: Path, out: Path) -> ImportReport:
         if not output.interactions:
             problems += output.problems
             continue
+        output.lm_calls = mended(output.lm_calls, output.sources)
         with _open(output, out) as episode:
             _tell(output, episode)
             traces.append(episode.finish())
@@ -91,14 +93,15 @@ def _tell(output: TaskOutput, episode: ImportedEpisode) -> None:
         episode.learn(request.data)
     namer = _Namer(output.interactions)
     shares = namer.shares(output.requests)
-    talk = _Talk(episode, output.lm_calls)
+    talk = _Talk(episode, output)
     for number, (cell, requests) in enumerate(zip(output.interactions, shares, strict=True)):
-        talk.before(number, cell)
+        talk.before(number)
         episode.cell(cell.source, 0.0)
         done = _calls(episode, namer, number, requests) and not cell.raised
         episode.observation(cell.output, 0.0, raised=cell.raised, done=done)
         if not output.lm_calls:
             episode.says("user", f"Output:\n{cell.output}", 0.0)
+    talk.after()
     if output.verdict is not None:
         passed, checks = output.verdict
         episode.outcome(passed=passed, checks=checks)
@@ -155,28 +158,42 @@ class _Namer:
 
 
 class _Talk:
-    """Tells the conversation up to each cell, as far as model calls were logged."""
+    """Tells the conversation around the cells, as far as model calls were logged."""
 
-    def __init__(self, episode: ImportedEpisode, calls: list[LmCall]) -> None:
-        self._episode, self._calls = episode, calls
+    def __init__(self, episode: ImportedEpisode, output: TaskOutput) -> None:
+        self._episode, self._calls, self._cells = episode, output.lm_calls, output.sources
+        self._writers = writers(self._calls, self._cells)
+        self._next = 0
         self._told: tuple[Said, ...] = ()
 
-    def before(self, number: int, cell: Interaction) -> None:
-        """Tell what led to cell `number`, from 0. One reply writes one cell."""
-        if number >= len(self._calls):
-            self._episode.says("assistant", f"```python\n{cell.source}\n```", 0.0)
+    def before(self, number: int) -> None:
+        """Tell what led to cell `number`, from 0, and the replies before it that wrote no cell."""
+        written = f"```python\n{self._cells[number]}\n```"
+        if number not in self._writers:
+            self._episode.says("assistant", written, 0.0)
             return
-        call = self._calls[number]
+        while self._next < self._writers[number]:
+            self._tell()
+        self._tell(otherwise=written)
+
+    def after(self) -> None:
+        """Tell the replies behind the last cell."""
+        while self._next < len(self._calls):
+            self._tell()
+
+    def _tell(self, *, otherwise: str = "") -> None:
+        """Tell the next call. `otherwise` stands for a reply that has no text."""
+        call = self._calls[self._next]
+        self._next += 1
         for said in news(self._told, call.asked):
             if said.role != "assistant":
                 self._episode.says("system" if said.role == "system" else "user", said.text, 0.0)
-        self._told = call.asked
-        reply = call.reply
+        self._told = call.asked or self._told
+        reply = call.reply or ForeignReply(text="")
         self._episode.model_call(
             0.0,
-            usage=reply.usage if reply else None,
-            finish_reason=reply.finish_reason if reply else "",
-            served_model=reply.model if reply else "",
+            usage=reply.usage,
+            finish_reason=reply.finish_reason,
+            served_model=reply.model,
         )
-        text = reply.text if reply and reply.text else f"```python\n{cell.source}\n```"
-        self._episode.says("assistant", text, 0.0)
+        self._episode.says("assistant", reply.text or otherwise, 0.0)

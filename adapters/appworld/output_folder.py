@@ -66,8 +66,9 @@ class Request:
 class LmCall:
     """One model call of an agent of AppWorld's own repository."""
 
-    asked: tuple[Said, ...]
-    reply: ForeignReply | None
+    asked: tuple[Said, ...] = ()
+    reply: ForeignReply | None = None
+    """None if its line cannot be read: its place still counts."""
 
 
 @dataclass
@@ -81,6 +82,11 @@ class TaskOutput:
     verdict: tuple[bool, tuple[Check, ...]] | None = None
     problems: list[BadFile] = field(default_factory=list)
 
+    @property
+    def sources(self) -> list[str]:
+        """The code of each cell."""
+        return [interaction.source for interaction in self.interactions]
+
 
 def read_output(folder: Path) -> TaskOutput:
     """Read one task's folder. Nothing is raised: what is wrong is in `problems`."""
@@ -91,10 +97,11 @@ def read_output(folder: Path) -> TaskOutput:
     except BadFile as problem:
         output.problems.append(problem)
     for _, row in _rows(output, logs / REQUESTS, "one request: `method`, `url`, `data`"):
-        if request := _request(row):
+        if row is not None and (request := _request(row)):
             output.requests.append(request)
     for number, row in _rows(output, logs / LM_CALLS, "one model call: `input`, `output`"):
-        output.lm_calls.append(_lm_call(output, row, number))
+        call = LmCall() if row is None else _lm_call(output, row, number)
+        output.lm_calls.append(call)
     output.verdict = _verdict(output)
     return output
 
@@ -158,13 +165,15 @@ def _is_python(code: str) -> bool:
     return True
 
 
-def _rows(output: TaskOutput, path: Path, expected: str) -> Iterator[tuple[int, Row]]:
+def _rows(output: TaskOutput, path: Path, expected: str) -> Iterator[tuple[int, Row | None]]:
+    """Yield each line's number with its object, None for one that cannot be read."""
     if not path.is_file():
         return
     try:
         for number, row in json_rows(path, expected):
             if isinstance(row, BadFile):
                 output.problems.append(row)
+                yield number, None
             else:
                 yield number, row
     except BadFile as problem:
