@@ -101,15 +101,9 @@ def _model_call(run: CliRun, row: Row, number: int) -> ModelCall | None:
         run.problems.append(BadFile(path, f"expected {A_CALL}", number))
         return None
     latency, status = row.get("latency_ms"), row.get("http_status", 200)
-    failed = status != 200
-    reply = None
-    if not failed:
-        try:
-            raw = row.get("raw_response")
-            body = as_row(row.get("response"))
-            reply = parse_reply(raw) if isinstance(raw, str) else read_prepared(body)
-        except Unreadable as problem:
-            run.problems.append(BadFile(path, str(problem), number))
+    answered = bool(row.get("raw_response") or row.get("response"))
+    failed = status != 200 and not (status is None and answered)
+    reply = None if failed else _reply(run, row, number)
     return ModelCall(
         at=at,
         latency_s=latency / 1000 if isinstance(latency, int | float) and latency >= 0 else 0.0,
@@ -117,6 +111,21 @@ def _model_call(run: CliRun, row: Row, number: int) -> ModelCall | None:
         reply=reply,
         failed=failed,
     )
+
+
+def _reply(run: CliRun, row: Row, number: int) -> ForeignReply | None:
+    path, raw = run.folder / TRACE, row.get("raw_response")
+    body = as_row(row.get("response"))
+    try:
+        reply = parse_reply(raw) if isinstance(raw, str) else read_prepared(body)
+    except Unreadable as problem:
+        run.problems.append(BadFile(path, str(problem), number))
+        return None
+    if not reply.says_something:
+        why = f"finish reason: {reply.finish_reason or 'none given'}"
+        expected = f"expected text or a tool call in the reply, found neither ({why})"
+        run.problems.append(BadFile(path, expected, number))
+    return reply
 
 
 def _event(run: CliRun, row: Row, number: int) -> Event | None:

@@ -97,7 +97,7 @@ class _Story:
         """Of the cell that is running."""
         self._told: tuple[Said, ...] = ()
         self._heard = True
-        """Whether the last reply could be read."""
+        """Whether the last reply said something that could be read."""
         self._attempts = 1
 
     def tell(self, run: CliRun) -> None:
@@ -132,7 +132,7 @@ class _Story:
                     self._episode.says("assistant", said.text, begun)
             else:
                 self._episode.says("system" if said.role == "system" else "user", said.text, begun)
-        self._heard = call.reply is not None
+        self._heard = call.reply is not None and call.reply.says_something
         self._reply(call, call.reply or ForeignReply(text=""))
 
     def _reply(self, call: ModelCall, reply: ForeignReply) -> None:

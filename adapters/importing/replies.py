@@ -17,6 +17,7 @@ from runtime.contracts import Json, Usage
 __all__ = ["ForeignReply", "ToolUse", "Unreadable", "parse_reply", "read_prepared", "read_reply"]
 
 
+BYTE_ORDER_MARK = "\ufeff"
 CHAT_TOKENS = ("prompt_tokens", "completion_tokens")
 
 
@@ -42,9 +43,15 @@ class ForeignReply:
     model: str = ""
     finish_reason: str = ""
 
+    @property
+    def says_something(self) -> bool:
+        """Whether it holds text or asks for a tool."""
+        return bool(self.text.strip() or self.tools)
+
 
 def parse_reply(raw: str) -> ForeignReply:
     """Read a response body. Raises `Unreadable`."""
+    raw = raw.removeprefix(BYTE_ORDER_MARK).lstrip()
     if is_stream(raw):
         return read_reply(tame(fold(raw)))
     try:
@@ -96,6 +103,8 @@ def _chat(body: Row) -> ForeignReply:
     choice = _first(body["choices"])
     message = as_row(choice.get("message"))
     calls = [as_row(as_row(call).get("function")) for call in as_list(message.get("tool_calls"))]
+    if older := as_row(message.get("function_call")):
+        calls.append(older)
     return ForeignReply(
         text=_joined(message.get("content")),
         tools=tuple(

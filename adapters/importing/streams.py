@@ -6,6 +6,7 @@ A stream that was cut off gives what had arrived; a line that is no JSON is pass
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +15,19 @@ from adapters.importing.sources import Row
 __all__ = ["fold", "is_stream"]
 
 
+FIELD = re.compile(r"(?:data|event|id|retry)?:")
+"""How a line of an event stream begins, by its specification; a comment has no name."""
+ENDS = {"response.completed", "response.incomplete", "response.failed"}
+GROWING = {
+    "response.output_text.delta": ("message", "text"),
+    "response.function_call_arguments.delta": ("function_call", "arguments"),
+}
+"""Events of an OpenAI response that add to an item: the item's type, the field that grows."""
+
+
 def is_stream(raw: str) -> bool:
     """Whether a response body is an event stream."""
-    return raw.lstrip().startswith(("data:", "event:", ":"))
+    return FIELD.match(raw) is not None
 
 
 def fold(raw: str) -> Row:
@@ -57,31 +68,49 @@ def _chat(events: list[Row]) -> Row:
             if not isinstance(delta, dict):
                 continue
             message["content"] += _text(delta.get("content"))
-            for call in _dicts(delta.get("tool_calls")):
-                kept = calls.setdefault(str(call.get("index")), {"name": "", "arguments": ""})
-                said = call.get("function")
-                for key in kept:
-                    kept[key] += _text(said.get(key)) if isinstance(said, dict) else ""
+            older = {"index": "older form", "function": delta.get("function_call")}
+            for call in [*_dicts(delta.get("tool_calls")), older]:
+                if said := _dict(call.get("function")):
+                    kept = calls.setdefault(str(call.get("index")), {"name": "", "arguments": ""})
+                    for key in kept:
+                        kept[key] += _text(said.get(key))
     message["tool_calls"] = [{"function": call} for call in calls.values()]
     return whole
 
 
 def _responses(events: list[Row]) -> Row:
-    ends = {"response.completed", "response.incomplete", "response.failed"}
+    whole: dict[str, Any] = {}
     for event in events:
-        if event.get("type") in ends and isinstance(event.get("response"), dict):
-            return event["response"]  # type: ignore[return-value]
-    items = [
-        event.get("item") for event in events if event.get("type") == "response.output_item.done"
-    ]
-    if not items:
-        deltas = [
-            _text(event.get("delta"))
-            for event in events
-            if event.get("type") == "response.output_text.delta"
-        ]
-        items = [{"type": "message", "content": [{"text": "".join(deltas)}]}]
-    return {"output": items, "status": "incomplete"}
+        whole.update(_dict(event.get("response")))  # the last one says most
+    if not any(event.get("type") in ENDS for event in events):
+        whole["status"] = "incomplete"
+    whole["output"] = whole.get("output") or _items(events)
+    return whole
+
+
+def _items(events: list[Row]) -> list[dict[str, Any]]:
+    """Return a response's items, those that were cut off before they were done too."""
+    items: list[dict[str, Any]] = []
+    growing: dict[str, dict[str, Any]] = {}
+    for event in events:
+        kind, place = str(event.get("type")), str(event.get("output_index"))
+        if kind == "response.output_item.added":
+            growing[place] = dict(_dict(event.get("item")))
+            items.append(growing[place])
+        elif kind == "response.output_item.done":
+            if (item := growing.pop(place, None)) is None:
+                items.append(item := {})
+            item.clear()
+            item.update(_dict(event.get("item")))
+        elif kind in GROWING:
+            item_type, field = GROWING[kind]
+            if place not in growing:
+                items.append(growing.setdefault(place, {"type": item_type}))
+            growing[place][field] = _text(growing[place].get(field)) + _text(event.get("delta"))
+    for item in growing.values():
+        if "text" in item:
+            item["content"] = [{"text": item["text"]}]
+    return items
 
 
 def _anthropic(events: list[Row]) -> Row:

@@ -164,6 +164,48 @@ def test_a_reply_that_cannot_be_read_is_taken_from_the_next_request(
     assert "Let me look." in said
 
 
+def with_last_row(run: Path, **changes: Any) -> None:
+    rows = [json.loads(line) for line in (run / "trace.jsonl").read_text().splitlines()]
+    rows[-1].update(changes)
+    (run / "trace.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize("status", [None, 200])
+def test_a_reply_without_a_status_was_counted_as_a_failed_attempt(
+    run: Path, tmp_path: Path, status: int | None
+) -> None:
+    with_last_row(run, http_status=status)
+    calls = of(only(run, tmp_path / "out"), ModelCallRecord)
+    assert [call.attempts for call in calls] == [2, 1, 1]
+
+
+def test_an_attempt_without_status_and_reply_failed(run: Path, tmp_path: Path) -> None:
+    with_last_row(run, http_status=None, raw_response=None)
+    calls = of(only(run, tmp_path / "out"), ModelCallRecord)
+    assert [call.attempts for call in calls] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]},
+        {"content": [{"type": "thinking", "thinking": "Hm."}], "stop_reason": "stop"},
+        {"output": [{"type": "reasoning", "summary": []}], "status": "stop"},
+        {"candidates": [{"content": {}, "finishReason": "stop"}]},
+    ],
+    ids=["chat", "anthropic", "responses", "google"],
+)
+def test_a_reply_that_says_nothing_was_dropped_without_a_word(
+    run: Path, tmp_path: Path, empty: dict[str, Any]
+) -> None:
+    with_last_row(run, raw_response=json.dumps(empty))
+    report = import_gaia2_cli(run, tmp_path / "out")
+    (problem,) = report.problems
+    assert "trace.jsonl, line 4: expected text or a tool call" in str(problem)
+    assert "finish reason: stop" in str(problem)
+    assert len(of(read_trace(report.traces[0]), ModelCallRecord)) == 3
+
+
 def test_secrets_are_masked_in_results_and_in_requests(run: Path, tmp_path: Path) -> None:
     events, log = run / "events.jsonl", run / "trace.jsonl"
     events.write_text(events.read_text().replace('["c-ferry"]', '{"password": "hunter22"}'))
@@ -247,6 +289,53 @@ RESPONSES_STREAM = sse(
     {"type": "response.output_text.delta", "delta": "Look."},
     {"type": "response.completed", "response": RESPONSES},
 )
+OLDER_CHAT = {
+    **CHAT,
+    "choices": [
+        {"message": {"content": "Look.", "function_call": CALL}, "finish_reason": "function_call"}
+    ],
+}
+OLDER_CHAT_STREAM = sse(
+    {"model": "m-1", "choices": [{"index": 0, "delta": {"content": "Look."}}]},
+    {"choices": [{"delta": {"function_call": {"name": "bash", "arguments": ""}}}]},
+    {"choices": [{"delta": {"function_call": {"arguments": ARGUMENTS[:9]}}}]},
+    {"choices": [{"delta": {"function_call": {"arguments": ARGUMENTS[9:]}}}]},
+    {"choices": [{"delta": {}, "finish_reason": "function_call"}]},
+    {"choices": [], "usage": CHAT["usage"]},
+)
+STEPWISE = (
+    {"type": "response.created", "response": {"output": [], "model": "m-1", "status": "queued"}},
+    {"type": "response.output_item.added", "output_index": 0, "item": {"type": "reasoning"}},
+    {"type": "response.output_item.done", "output_index": 0, "item": {"type": "reasoning"}},
+    {
+        "type": "response.output_item.added",
+        "output_index": 1,
+        "item": {"type": "message", "content": []},
+    },
+    {"type": "response.output_text.delta", "output_index": 1, "delta": "Lo"},
+    {"type": "response.output_text.delta", "output_index": 1, "delta": "ok."},
+    {
+        "type": "response.output_item.done",
+        "output_index": 1,
+        "item": {"type": "message", "content": [{"type": "output_text", "text": "Look."}]},
+    },
+    {
+        "type": "response.output_item.added",
+        "output_index": 2,
+        "item": {"type": "function_call", "name": "bash", "arguments": ""},
+    },
+    *(
+        {"type": "response.function_call_arguments.delta", "output_index": 2, "delta": part}
+        for part in (ARGUMENTS[:9], ARGUMENTS[9:])
+    ),
+    {
+        "type": "response.output_item.done",
+        "output_index": 2,
+        "item": {"type": "function_call", **CALL},
+    },
+)
+"""What OpenAI sends of `RESPONSES` before it says that the response is complete."""
+ENDING_WITHOUT_ITEMS = {"type": "response.completed", "response": {**RESPONSES, "output": []}}
 ANTHROPIC = {
     "type": "message",
     "model": "m-1",
@@ -336,6 +425,9 @@ GOOGLE = {
         (CHAT_STREAM, "tool_calls", 1),
         (json.dumps(RESPONSES), "completed", 1),
         (RESPONSES_STREAM, "completed", 1),
+        (sse(*STEPWISE, ENDING_WITHOUT_ITEMS), "completed", 1),
+        (json.dumps(OLDER_CHAT), "function_call", 1),
+        (OLDER_CHAT_STREAM, "function_call", 1),
         (json.dumps(ANTHROPIC), "tool_use", 0),
         (ANTHROPIC_STREAM, "tool_use", 0),
         (json.dumps(GOOGLE), "STOP", 1),
@@ -347,6 +439,9 @@ GOOGLE = {
         "chat stream",
         "responses",
         "responses stream",
+        "responses stream that ends without items",
+        "older chat",
+        "older chat stream",
         "anthropic",
         "anthropic stream",
         "google",
@@ -367,6 +462,36 @@ def test_every_provider_says_the_same(raw: str, finish: str, reasoning: int) -> 
 def test_a_stream_that_was_cut_gives_what_had_come(raw: str) -> None:
     whole = raw.index("ok.") if "ok." in raw and "Look." not in raw else raw.index("Look.")
     assert parse_reply(raw[: raw.index("\n", whole)]).text == "Look."
+
+
+@pytest.mark.parametrize(
+    ("events", "text", "tools"),
+    [
+        (3, "", ()),
+        (5, "Lo", ()),
+        (7, "Look.", ()),
+        (9, "Look.", (ToolUse("bash", ARGUMENTS[:9]),)),
+        (10, "Look.", (TOOL,)),
+        (11, "Look.", (TOOL,)),
+    ],
+)
+def test_of_a_response_that_was_cut_off_after_an_item_the_rest_was_dropped(
+    events: int, text: str, tools: tuple[ToolUse, ...]
+) -> None:
+    reply = parse_reply(sse(*STEPWISE[:events]))
+    assert (reply.text, reply.tools) == (text, tools)
+    assert (reply.model, reply.finish_reason) == ("m-1", "incomplete")
+
+
+@pytest.mark.parametrize(
+    "start", ["id: 1\n", "retry: 3000\n\n", "event: x\n", ": ping\n\n", "\ufeff", "\n", ":\n"]
+)
+def test_a_stream_may_begin_with_any_field(start: str) -> None:
+    assert parse_reply(start + CHAT_STREAM).text == "Look."
+
+
+def test_json_may_begin_with_a_byte_order_mark() -> None:
+    assert parse_reply("\ufeff" + json.dumps(CHAT)).text == "Look."
 
 
 @pytest.mark.parametrize(
