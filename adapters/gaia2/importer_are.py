@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from adapters.gaia2.are_export import Event, Run, Said, open_run
+from adapters.gaia2.known_tools import kind_in_a_file
 from adapters.importing.episode import ImportedEpisode, as_cell, free_path, imported_task
 from adapters.importing.report import ImportReport
 from adapters.importing.sources import as_row, text_of
@@ -100,7 +101,7 @@ class _Joined:
         self._open = self._episode.call(
             function,
             event.arguments if event else arguments,
-            _kind(function, event.operation if event else ""),
+            _kind(event) if event else Kind(kind_in_a_file(function, arguments)),
             when,
             simulated_time=event.at if event else None,
         )
@@ -141,7 +142,7 @@ class _Joined:
     def _pass(self, event: Event) -> None:
         """Tell an event that no action asked for. A read among them is a tool's own look-up."""
         self._place += 1
-        if event.kind == "AGENT" and event.operation != "READ":
+        if event.kind == "AGENT" and _kind(event) is not Kind.READ:
             _tell_call(self._episode, event)
         elif event.kind == "ENV":
             self._episode.notification(_words(event), event.at)
@@ -159,8 +160,9 @@ def _tell_events(episode: ImportedEpisode, events: list[Event]) -> None:
 
 def _tell_call(episode: ImportedEpisode, event: Event) -> None:
     episode.cell(as_cell(event.function, event.arguments), event.at)
-    kind = _kind(event.function, event.operation)
-    number = episode.call(event.function, event.arguments, kind, event.at, simulated_time=event.at)
+    number = episode.call(
+        event.function, event.arguments, _kind(event), event.at, simulated_time=event.at
+    )
     failed = event.exception is not None
     episode.result(number, event.exception if failed else event.result, event.at, ok=not failed)
     text = event.exception if failed else text_of(event.result)
@@ -183,10 +185,8 @@ def _action(content: str) -> tuple[str, dict[str, Json]] | None:
     return (name.replace("__", ".", 1), arguments) if name else None
 
 
-def _kind(function: str, operation: str) -> Kind:
-    if function.endswith(".send_message_to_user"):
-        return Kind.FINISH
-    return Kind.READ if operation == "READ" else Kind.WRITE
+def _kind(event: Event) -> Kind:
+    return Kind(kind_in_a_file(event.function, event.arguments, event.operation))
 
 
 def _words(event: Event) -> str:

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 
 from adapters.gaia2.cli_export import CliRun, Event, ModelCall, is_run, read_run
+from adapters.gaia2.known_tools import APP_NAMES, kind_in_a_file
 from adapters.importing.episode import ImportedEpisode, as_cell, free_path, imported_task
 from adapters.importing.replies import ForeignReply, ToolUse
 from adapters.importing.report import ImportReport
@@ -20,20 +21,6 @@ from runtime.contracts import Check, Kind
 from runtime.errors import BadFile
 
 __all__ = ["import_gaia2_cli"]
-
-APP_NAMES = {
-    "EmailClientV2": "Emails",
-    "EmailClientApp": "Emails",
-    "CabApp": "Cabs",
-    "CalendarApp": "Calendar",
-    "ContactsApp": "Contacts",
-    "ShoppingApp": "Shopping",
-    "ApartmentListingApp": "RentAFlat",
-    "CityApp": "City",
-    "SandboxLocalFileSystem": "Files",
-    "MessagingAppV2": "Messages",
-}
-"""Apps by class: agents, and so cards, know them by name."""
 
 
 def import_gaia2_cli(folder: Path, out: Path) -> ImportReport:
@@ -162,10 +149,11 @@ class _Story:
         alone = self._source is None
         if alone:
             self._episode.cell(as_cell(function, event.arguments), event.at)
+        kind = kind_in_a_file(function, event.arguments, "WRITE" if event.writes else "READ")
         number = self._episode.call(
             function,
             event.arguments,
-            _kind(event),
+            Kind(kind),
             event.at,
             simulated_time=event.simulated_time,
         )
@@ -194,9 +182,3 @@ def _command(tool: ToolUse) -> str:
             if isinstance(command := arguments.get(name), str):
                 return command
     return f"{tool.name} {text_of(arguments)}".strip()
-
-
-def _kind(event: Event) -> Kind:
-    if event.function == "send_message_to_user":
-        return Kind.FINISH
-    return Kind.WRITE if event.writes else Kind.READ

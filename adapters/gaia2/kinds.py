@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["HIDDEN", "MODE_DECIDES", "kind_of", "kind_of_call"]
+__all__ = ["ARE_APPS", "HIDDEN", "MODE_DECIDES", "kind_of", "kind_of_call"]
 
 MODE_DECIDES = "writes unless its mode only reads"
 """The reason of file-opening tools: `kind_of_call` looks at the mode."""
@@ -67,6 +67,6 @@ def kind_of(class_name: str, function: str, operation: str | None, module: str) 
 
 def kind_of_call(kind: str, reason: str, arguments: Mapping[str, Any]) -> str:
     """Return the kind of one call of a tool with this kind and reason."""
-    if reason == MODE_DECIDES and arguments.get("mode", "rb") in READING_MODES:
+    if reason == MODE_DECIDES and str(arguments.get("mode", "rb")) in READING_MODES:
         return "READ"
     return kind

@@ -147,6 +147,54 @@ def test_joined_has_thoughts_results_and_the_call_that_are_refused(joined: Trace
     ]
 
 
+READ_KINDS = [Kind.READ, Kind.READ, Kind.WRITE, Kind.WRITE, Kind.WRITE, Kind.FINISH]
+"""Of the calls in the history; the third names a function that does not exist."""
+
+
+def test_without_events_every_read_was_a_write(from_lite: TraceFile) -> None:
+    assert [call.kind for call in of(from_lite, CallRecord)] == READ_KINDS
+
+
+def test_a_read_that_was_refused_was_a_write(exports: Path, tmp_path: Path) -> None:
+    path = exports / "hf/gate.json"
+    content = json.loads(path.read_text())
+    events = content["completed_events"]
+    reads = [event for event in events if event["action"]["function"] == "search_contacts"]
+    assert reads
+    content["completed_events"] = [event for event in events if event not in reads]
+    path.write_text(json.dumps(content))
+    calls = of(only(path, tmp_path / "out"), CallRecord)
+    assert calls[0].simulated_time is None
+    assert [call.kind for call in calls] == READ_KINDS
+
+
+@pytest.mark.parametrize(
+    ("app", "function", "tag", "arguments", "kind"),
+    [
+        ("Files", "open", "WRITE", {"path": "/a", "mode": "rb"}, Kind.READ),
+        ("Files", "open", "WRITE", {"path": "/a"}, Kind.READ),
+        ("Files", "open", "WRITE", {"path": "/a", "mode": "wb"}, Kind.WRITE),
+        ("Files", "open", "WRITE", {"path": "/a", "mode": ["rb"]}, Kind.WRITE),
+        ("SystemApp", "wait_for_notification", "WRITE", {"timeout": 5}, Kind.READ),
+        ("Chats", "regex_search", "READ", {"query": "a"}, Kind.READ),
+        ("Shopping", "get_all_discount_codes", None, {}, Kind.READ),
+        ("Unheard", "get_tasks", "READ", {}, Kind.READ),
+        ("Unheard", "create_task", "READ", {}, Kind.WRITE),
+        ("Unheard", "get_tasks", "odd", {}, Kind.WRITE),
+        ("Unheard", "get_tasks", None, {}, Kind.WRITE),
+    ],
+)
+def test_kinds_are_those_of_our_own_runs(
+    app: str, function: str, tag: str | None, arguments: dict, kind: Kind, tmp_path: Path
+) -> None:
+    listed = [{"name": name, "value": value} for name, value in arguments.items()]
+    action = {"app": app, "function": function, "operation_type": tag, "args": listed}
+    event = {"event_type": "AGENT", "event_time": 1.0, "action": action}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps({"completed_events": [event]}))
+    assert [call.kind for call in of(only(path, tmp_path / "out"), CallRecord)] == [kind]
+
+
 def test_joined_puts_environment_events_where_they_happened(joined: TraceFile) -> None:
     kinds = [item.type for item in joined.records if item.type in {"call", "notification"}]
     assert kinds == ["call", "notification", "call", "call", "call", "call", "call"]

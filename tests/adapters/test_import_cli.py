@@ -119,6 +119,25 @@ def test_without_a_trace_each_event_is_a_cell(run: Path, tmp_path: Path) -> None
     assert of(trace, CallRecord)[0].function == "Messages.search"
 
 
+def test_opening_a_file_for_reading_was_a_write(run: Path, tmp_path: Path) -> None:
+    (run / "trace.jsonl").unlink()
+    (run / "events.jsonl").write_text(
+        "".join(
+            json.dumps(
+                {"t": t, "app": "SandboxLocalFileSystem", "fn": "open", "args": args, "w": 1}
+            )
+            + "\n"
+            for t, args in enumerate([{"mode": "rb"}, {}, {"mode": "w"}], start=1)
+        )
+    )
+    trace = only(run, tmp_path / "out")
+    assert [(call.function, call.kind) for call in of(trace, CallRecord)] == [
+        ("Files.open", Kind.READ),
+        ("Files.open", Kind.READ),
+        ("Files.open", Kind.WRITE),
+    ]
+
+
 def test_a_folder_of_runs_gives_a_trace_each(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, run.parent / "scenario_two")
     report = import_gaia2_cli(run.parent, tmp_path / "out")
