@@ -11,35 +11,60 @@ import unicodedata
 
 __all__ = ["carries_value", "plain"]
 
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|june?|july?|aug(?:ust)?|"
+    r"sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_YEAR = r"(?:,? \d{4}\b)?"
+_NUMBER_OF_DAY = r"(?:\d{4}|\d{1,3}(?:st|nd|rd|th)?)"
+_AM_PM = r" ?(?:[ap]m\b|[ap]\.m\b\.?)"
+_CURRENCY = r"(?:usd|eur|gbp|dollars?|euros?|pounds?|cents?)"
+_NUMBERED = r"(?:id|user|account|order|transaction|invoice|ticket|booking|card)s?"
+
+
+def _any_case(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
 _VALUES = (
-    ("<TEXT>", re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)),
-    ("<EMAIL>", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("<TEXT>", _any_case(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+")),
+    ("<EMAIL>", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")),
     ("<ID>", re.compile(r"\beyJ[\w-]{6,}(?:\.[\w-]+)*")),
-    ("<ID>", re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)),
-    ("<DATE_OR_TIME>", re.compile(r"\b\d{4}-\d{1,2}(?:-\d{1,2})?(?:[T ]\d{1,2}:\d{2}\S*)?")),
+    ("<ID>", _any_case(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
+    ("<DATE_OR_TIME>", re.compile(r"\b\d{4}-\d{1,2}(?:-\d{1,2})?(?!\d)(?:[T ]\d{1,2}:\d{2}\S*)?")),
     ("<DATE_OR_TIME>", re.compile(r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b")),
+    ("<DATE_OR_TIME>", re.compile(r"\b\d{4}[./]\d{1,2}[./]\d{1,2}\b")),
+    ("<DATE_OR_TIME>", _any_case(r"\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2}/\d{1,2}\b")),
+    ("<DATE_OR_TIME>", re.compile(r"(?<![\d/])(?:0\d/\d{1,2}|\d{1,2}/0\d)(?![\d/])")),
     (
         "<DATE_OR_TIME>",
-        re.compile(
-            r"\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:january|february|march|april|may|june|july|august|"
-            r"september|october|november|december) \d{1,4}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?",
-            re.IGNORECASE,
-        ),
+        _any_case(rf"\b(?:{_DAY} (?:of )?)?(?:{_MONTH}|may)\.? {_NUMBER_OF_DAY}\b{_YEAR}"),
     ),
-    (
-        "<DATE_OR_TIME>",
-        re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\b\.?)?", re.IGNORECASE),
-    ),
+    # "page 3 may be empty" is no date: without "of", this month needs its capital
+    ("<DATE_OR_TIME>", _any_case(rf"\b{_DAY} (?:of )?(?:{_MONTH}|(?-i:May)|(?<=of )may)\b{_YEAR}")),
+    ("<DATE_OR_TIME>", _any_case(rf"\b\d{{1,2}}:\d{{2}}(?::\d{{2}})?(?:{_AM_PM})?")),
+    ("<DATE_OR_TIME>", _any_case(rf"\b\d{{1,2}}{_AM_PM}")),
     ("<AMOUNT>", re.compile(r"[$€£] ?\d[\d,.]*\d|[$€£] ?\d")),
+    ("<AMOUNT>", _any_case(rf"(?<![\w,.])\d[\d,.]* ?{_CURRENCY}\b")),
     ("<PHONE>", re.compile(r"(?<![\w.])\+?\(?\d{2,4}\)?(?:[ .-]\(?\d{2,4}\)?){2,}(?!\w)")),
+    ("<PHONE>", re.compile(r"(?<![\w.-])\d{3}-\d{4}(?![\w-])")),
+    (r"\1<ID>", _any_case(rf"\b({_NUMBERED}[ :=#]{{1,3}})\d{{3,}}\b")),
+    (r"\1<ID>", _any_case(r"\b(ids?[ :=#]{1,3})(?=[a-z]+\d|\d+[a-z])\w{4,}")),
+    (r"\1<ID>", re.compile(r"(\b[A-Za-z_]+_|#)\d{3,}\b")),
     ("<ID>", re.compile(r"\b(?=[0-9a-z]*[a-z])(?=[0-9a-z]*\d)[0-9a-f]{7,}(?:_\d+)?\b")),
+    ("<ID>", re.compile(r"\b[0-9a-f]{7}_\d{1,2}\b")),
     ("<ID>", re.compile(r"\d{5,}")),
 )
-_PLACEHOLDER = r"<[A-Z][A-Z_]*>"
+_PLACEHOLDER = (
+    "<(?:PERSON|EMAIL|PHONE|ID|PATH|DATE_OR_TIME|LOCATION|AMOUNT|TITLE_TEXT|PRODUCT_TEXT|TEXT)>"
+)
 _ROLES = (
     "system|user|assistant|developer|tool|function|human|ai|model|task|output|observation|"
     "instructions?|environment"
 )
+_SPEAKS = _any_case(rf"(?<![a-z0-9])(?<![a-z0-9]_)({_ROLES})([\W_]{{0,12}}):")
+"""A role that opens a line of speech, in whatever markup: "system:", "**Task**:"."""
 _FORMS = (
     (re.compile(r"`"), "'"),
     (re.compile(r"~{2,}"), "~"),
@@ -48,9 +73,8 @@ _FORMS = (
     (re.compile(r"\|+>|>{3,}"), ")"),
     (re.compile(r"\[{2,}"), "["),
     (re.compile(r"\]{2,}"), "]"),
-    (re.compile(r"\[(\s*/?\s*(?:INST|SYS)\s*)\]", re.IGNORECASE), r"(\1)"),
+    (_any_case(r"\[(\s*/?\s*(?:INST|SYS)\s*)\]"), r"(\1)"),
     (re.compile(rf"(?!{_PLACEHOLDER})<(/?[A-Za-z|!?][^<>]*)>"), r"(\1)"),
-    (re.compile(rf"\b({_ROLES})\s*:", re.IGNORECASE), r"\1 -"),
 )
 _BREAKS = {"Cc", "Zl", "Zp", "Zs"}
 _HIDDEN = {"Cf", "Cs", "Co", "Cn"}
@@ -83,4 +107,9 @@ def _pass(text: str) -> str:
         text = pattern.sub(placeholder, text)
     for pattern, harmless in _FORMS:
         text = pattern.sub(harmless, text)
-    return text
+    return _SPEAKS.sub(_said, text)
+
+
+def _said(role: re.Match[str]) -> str:
+    markup = role[2].replace(":", "").rstrip()
+    return f"{role[1]}{markup} -"
