@@ -15,6 +15,7 @@ from injectors.gate.render import command, ledger_rows, masked
 from injectors.gate.risks import Detected
 from injectors.gate.situation import Situation
 from injectors.gate.texts import AdvisoryText, Cause
+from injectors.neutralise import plain
 from runtime.catalogue import Catalogue
 from runtime.contracts import Json
 
@@ -169,10 +170,10 @@ def _function_memory(card: FunctionCard | None, *, new: bool) -> dict[str, Json]
     if not new:
         return known
     return known | {
-        "what_it_does": card.what_it_does,
-        "usage_rules": [*card.usage_rules],
-        "common_mistakes": [*card.common_mistakes],
-        "side_effects": [*card.side_effects],
+        "what_it_does": plain(card.what_it_does),
+        "usage_rules": _plain(card.usage_rules),
+        "common_mistakes": _plain(card.common_mistakes),
+        "side_effects": _plain(card.side_effects),
     }
 
 
@@ -180,13 +181,17 @@ def _skill_memory(card: SkillCard | None, *, new: bool) -> dict[str, Json] | Non
     if card is None:
         return None
     known: dict[str, Json] = {"status": _status(card, new=new), "card_id": card.card_id}
+    known["title"] = plain(card.title)
     if not new:
-        return known | {"title": card.title}
+        return known
     return known | {
-        "title": card.title,
-        "core_rule": card.skill.core_rule,
-        "done_when": [*card.skill.completion_condition[:2]],
+        "core_rule": plain(card.skill.core_rule),
+        "done_when": _plain(card.skill.completion_condition[:2]),
     }
+
+
+def _plain(texts: Sequence[str]) -> list[Json]:
+    return [plain(text) for text in texts]
 
 
 def _shown(risk: Detected) -> dict[str, Json]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from injectors.cards import FunctionCard
+from injectors.neutralise import plain
 from runtime.catalogue import Function
 
 __all__ = ["Checklists", "verb_class"]
@@ -131,6 +132,5 @@ def _for_arguments(arguments: Sequence[str]) -> list[str]:
 def _from_card(card: FunctionCard | None) -> list[str]:
     if card is None:
         return []
-    mistake = card.common_mistakes[:1]
-    rule = card.usage_rules[:1]
-    return [*(f"Known mistake: {text}" for text in mistake), *rule]
+    mistake = [f"Known mistake: {plain(text)}" for text in card.common_mistakes[:1]]
+    return [*mistake, *(plain(rule) for rule in card.usage_rules[:1])]
