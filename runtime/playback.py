@@ -22,13 +22,14 @@ from runtime.errors import RecordingEnds, RecordingMiss, UsageError
 from runtime.masking import Masker
 from runtime.models.recorded import recorded_turns
 from runtime.trace import (
+    CallRecord,
+    CellRecord,
     MessageRecord,
     ModelCallRecord,
-    ObservationRecord,
     TraceFile,
 )
 
-__all__ = ["Fork", "Player", "StopWatch", "Turn", "played_turns", "without_confirmations"]
+__all__ = ["Fork", "Player", "StopWatch", "Turn", "played_turns"]
 
 MOST_RESENT = 5
 """Times that one stopped cell is sent again; a gate lets it pass well before."""
@@ -74,15 +75,23 @@ class StopWatch:
 
 
 class Player:
-    """Gives the recorded replies in order; with `resend`, repeats one whose cell was stopped."""
+    """Gives the recorded replies in order.
+
+    `toggled`: the gate may stop other cells than it did in the recording. A cell that only now is
+    stopped is sent again, as an agent that confirms would. One that was stopped then and runs now
+    has done its work: the recording's later turns that send it again are passed over, else its
+    writes would happen twice. What the recorded agent did between a stop and its confirmation, and
+    what it made of a stop that happens in both, is its own, and is played as it is.
+    """
 
     def __init__(
-        self, recorded: TraceFile, turns: Sequence[Turn], watch: StopWatch, *, resend: bool
+        self, recorded: TraceFile, turns: Sequence[Turn], watch: StopWatch, *, toggled: bool
     ) -> None:
         self._recorded, self._turns, self._watch = recorded, turns, watch
-        self._resend = resend
+        self._toggled = toggled
         self._at = 0
         self._resent = 0
+        self._has_run: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -96,14 +105,25 @@ class Player:
 
     async def complete(self, messages: Sequence[Message]) -> Reply:  # noqa: ARG002 - protocol
         """Give the next reply. Raises `RecordingEnds` or `RecordingMiss`."""
-        if self._resend and self._at and self._watch.stopped and self._resent < MOST_RESENT:
-            self._resent += 1
-            return self._turns[self._at - 1].reply
+        if self._toggled and self._at:
+            last = self._turns[self._at - 1]
+            if self._watch.stopped and not last.stopped and self._resent < MOST_RESENT:
+                self._resent += 1
+                return last.reply
+            if last.stopped and not self._watch.stopped and last.source is not None:
+                self._has_run.add(last.source)
+            self._pass_over_confirmations()
         if not self.remaining:
             self._end()
         self._resent = 0
         self._at += 1
         return self._turns[self._at - 1].reply
+
+    def _pass_over_confirmations(self) -> None:
+        while self.remaining and (turn := self._turns[self._at]).source in self._has_run:
+            self._at += 1
+            if not turn.stopped:
+                self._has_run.discard(turn.source)
 
     def _end(self) -> NoReturn:
         end = self._recorded.end
@@ -166,26 +186,20 @@ class Fork:
 
 def played_turns(recorded: TraceFile) -> list[Turn]:
     """Return the recorded replies, each with its cell and whether that was stopped."""
-    fates = iter(
-        record.end.status for record in recorded.records if isinstance(record, ObservationRecord)
-    )
+    cells = (record.cell for record in recorded.records if isinstance(record, CellRecord))
+    stopped = {
+        record.cell
+        for record in recorded.records
+        if isinstance(record, CallRecord) and record.decision.action == "stop"
+    }
     turns = []
     for turn in recorded_turns(recorded):
         source = read_reply(turn.reply).source
-        stopped = source is not None and next(fates, "") == "stopped"
-        turns.append(Turn(reply=turn.reply, source=source, stopped=stopped))
+        was_stopped = source is not None and next(cells, None) in stopped
+        turns.append(Turn(reply=turn.reply, source=source, stopped=was_stopped))
     if not turns:
         raise UsageError(f"{recorded.path} holds no model reply: there is nothing to replay.")
     return turns
-
-
-def without_confirmations(turns: Sequence[Turn]) -> list[Turn]:
-    """Drop each turn that only sends a stopped cell again, as the one before it was sent."""
-    return [
-        turn
-        for before, turn in zip((None, *turns), turns, strict=False)
-        if before is None or not before.stopped or turn.source != before.source
-    ]
 
 
 def contexts(recorded: TraceFile) -> list[list[tuple[str, str]]]:

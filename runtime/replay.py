@@ -2,13 +2,13 @@
 
 No model is called but the one a continuation names. What differs between the three is only who
 answers: the recording as it is, the recording under other settings, or the recording up to a fork
-and a live model after it. Under other settings the recording's own confirmations (the same cell
-right after its stop) are dropped, and a cell that is stopped now is sent again, as an agent that
-confirms would.
+and a live model after it. `runtime.playback.Player` says what becomes of stops and confirmations
+under other settings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +25,7 @@ from runtime.contracts import (
 from runtime.episode import EpisodeResult, Provenance, run_episode
 from runtime.errors import UsageError
 from runtime.masking import Masker
-from runtime.playback import Fork, Player, StopWatch, played_turns, without_confirmations
+from runtime.playback import Fork, Player, StopWatch, played_turns
 from runtime.trace import (
     CallRecord,
     InjectionRecord,
@@ -34,7 +34,7 @@ from runtime.trace import (
     read_trace,
 )
 
-__all__ = ["Mode", "Replay", "StoppedWrite", "replay"]
+__all__ = ["Mode", "Replay", "StoppedWrite", "refuse_to_replace", "replay", "risk_ids"]
 
 Mode = Literal["verify", "toggled", "continue"]
 REPLAY_WALL_S = 3600.0
@@ -76,9 +76,7 @@ class Replay(Value):
             "first_difference": str(self.first_difference) if self.first_difference else None,
             "injected_cards": list(self.injected_cards),
             "tokens_added": self.tokens_added,
-            "stopped_writes": [
-                write.model_dump(mode="json", exclude={"advisory"}) for write in self.stopped_writes
-            ],
+            "stopped_writes": [write.model_dump(mode="json") for write in self.stopped_writes],
             "recorded_outcome": self.recorded_outcome,
             "outcome": self.outcome,
             "fork_step": self.fork_step,
@@ -100,17 +98,16 @@ async def replay(
     from_step: int | None = None,
     masker: Masker | None = None,
 ) -> Replay:
-    """Replay one episode with this gate and injector and write the new trace to `to`.
+    """Replay one episode with this gate and injector and write the new trace to the new file `to`.
 
     `live` answers after the fork in mode `continue`, from `from_step` on (counted from 1) or from
     the first step whose context differs; `live_model` describes it in the new trace. Raises
-    `UsageError` if there is nothing to replay.
+    `UsageError` if there is nothing to replay, or something at `to`.
     """
+    refuse_to_replace(to)
     turns = played_turns(recorded)
     watched = StopWatch(gate)
-    toggled = mode == "toggled"
-    kept = without_confirmations(turns) if toggled else turns
-    player = Player(recorded, kept, watched, resend=toggled)
+    player = Player(recorded, turns, watched, toggled=mode == "toggled")
     masker = masker or Masker()
     model: ChatModel = player
     described = recorded.header.model
@@ -139,6 +136,12 @@ async def replay(
         ),
     )
     return _summary(recorded, result, mode, fork.forked_at if fork else None)
+
+
+def refuse_to_replace(trace: Path) -> None:
+    """Raise `UsageError` if there is a file at `trace`: it may be the recording."""
+    if trace.exists():
+        raise UsageError(f"{trace} exists, and a replay replaces nothing: choose another --out.")
 
 
 def _limits(recorded: TraceFile, mode: Mode) -> Limits:
@@ -185,21 +188,24 @@ def _stops(trace: TraceFile) -> list[StoppedWrite]:
     for record in trace.records:
         if isinstance(record, CallRecord) and record.decision.action == "stop":
             advisory = record.decision.advisory or {}
-            risks = advisory.get("detected_risks")
-            names = [_risk_id(risk) for risk in risks] if isinstance(risks, list) else []
             found.append(
                 StoppedWrite(
                     function=record.function,
                     args=record.arguments,
-                    risks=tuple(names),
+                    risks=risk_ids(advisory),
                     advisory=advisory,
                 )
             )
     return found
 
 
-def _risk_id(risk: Json) -> str:
-    return str(risk.get("id", risk)) if isinstance(risk, dict) else str(risk)
+def risk_ids(advisory: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the ids of the risks that an advisory names."""
+    risks = advisory.get("detected_risks")
+    found = risks if isinstance(risks, list) else []
+    return tuple(
+        str(risk.get("id", risk)) if isinstance(risk, dict) else str(risk) for risk in found
+    )
 
 
 def _outcome(trace: TraceFile) -> str:

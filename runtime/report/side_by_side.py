@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runtime.contracts import Kind
-from runtime.replay import Replay
+from runtime.replay import Replay, risk_ids
 from runtime.report.visible import visible
 from runtime.trace import (
     CallRecord,
@@ -91,10 +91,13 @@ def _cell(record: CellRecord) -> Text:
 def _add(block: Text, record: Record) -> None:
     if isinstance(record, CallRecord) and record.kind is not Kind.READ:
         style = "yellow" if record.decision.action == "stop" else "green"
+        risks = ", ".join(risk_ids(record.decision.advisory or {}))
         words = f"\n{record.kind.value} {record.function}: {record.decision.reason}"
+        words += f" ({risks})" if risks else ""
         block.append(visible(words), style)
     elif isinstance(record, ObservationRecord):
         block.append(f"\n[{record.end.status}]", "dim")
-    elif isinstance(record, InjectionRecord) and record.cards:
-        words = f"memory at {record.point}: {', '.join(record.cards)} ({record.tokens} tokens)"
+    elif isinstance(record, InjectionRecord):
+        cards = f": {', '.join(record.cards)}" if record.cards else ""
+        words = f"{record.point}{cards} ({record.tokens} tokens)"
         block.append(f"{chr(10) if block.plain else ''}{words}", "magenta")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,8 +21,9 @@ from runtime.contracts import Benchmark, Json, ModelSource
 from runtime.errors import UsageError
 from runtime.masking import Masker
 from runtime.models.resolve import Models
-from runtime.replay import Mode, Replay, replay
+from runtime.replay import Mode, Replay, refuse_to_replace, replay
 from runtime.report.side_by_side import replays_table, side_by_side
+from runtime.runs import file_name
 from runtime.trace import Header, TraceFile, read_trace
 from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
 from scripts.commands.options import OnOff
@@ -40,6 +43,8 @@ class _Request:
 
     episodes: Mapping[Path, Header]
     """The traces to play, each read whole once to be sure of it; in memory one is at a time."""
+    places: Mapping[Path, Path]
+    """Where the new trace of each goes."""
     overrides: dict[str, Json]
     profile: str | None
     model: str | None
@@ -102,8 +107,11 @@ def replay_command(
 
     Exits with 1 if a verified episode differs or any replay errored.
     """
+    episodes = _episodes(target)
+    out = out or _new_folder()
     request = _Request(
-        episodes=_episodes(target),
+        episodes=episodes,
+        places=_places(episodes, out),
         overrides={
             "memory": memory,
             "gate": None if gate is None else gate is OnOff.ON,
@@ -119,7 +127,7 @@ def replay_command(
         models_file=models,
         prompt=prompt,
         judge=judge,
-        out=out or Path("runs") / f"replay-{time.strftime('%Y%m%d-%H%M%S')}",
+        out=out,
     )
     if from_step is not None and continue_with is None:
         raise UsageError("--from-step needs --continue-with MODEL.")
@@ -138,6 +146,33 @@ def _episodes(target: str) -> dict[Path, Header]:
     if not episodes:
         raise UsageError(f"{path} holds no complete episode.")
     return episodes
+
+
+def _new_folder() -> Path:
+    """Name a folder after the time that is not there yet."""
+    name = f"replay-{time.strftime('%Y%m%d-%H%M%S')}"
+    names = (name if number == 1 else f"{name}-{number}" for number in itertools.count(1))
+    return next(folder for each in names if not (folder := Path("runs") / each).exists())
+
+
+def _places(episodes: Mapping[Path, Header], out: Path) -> dict[Path, Path]:
+    """Return where new traces go: RUN/ARM/episodes/TASK, without RUN where there is but one.
+
+    Raises `UsageError` if there is something already.
+    """
+    runs = {trace: trace.absolute().parent.parent.parent for trace in episodes}
+    above = os.path.commonpath(runs.values())
+    places = {
+        trace: out
+        / runs[trace].relative_to(above)
+        / file_name(str(header.arm.get("name", "arm")))
+        / "episodes"
+        / trace.name
+        for trace, header in episodes.items()
+    }
+    for place in places.values():
+        refuse_to_replace(place)
+    return places
 
 
 async def _replay_all(request: _Request) -> list[Replay]:
@@ -185,7 +220,8 @@ async def _replay_one(
     settings = _settings(request, header.arm, header.task.benchmark)
     bank = memory_bank(settings)
     recorded = header.arm.get("memory")
-    if request.mode == "verify" and bank is not None and not str(recorded).endswith(bank.hash[:16]):
+    of_the_run = request.overrides["memory"] is None
+    if of_the_run and bank is not None and not str(recorded).endswith(bank.hash[:16]):
         raise UsageError(
             f"{settings.memory} is not the bank of this episode ({recorded}): it was edited."
             " Name the bank with --memory to replay under another."
@@ -199,7 +235,7 @@ async def _replay_one(
         injector=injector,
         mode=request.mode,
         arm={**header.arm, **describe(settings, bank)},
-        to=request.out / str(header.arm.get("name", "arm")) / "episodes" / trace.path.name,
+        to=request.places[trace.path],
         live=live.for_episode(header.task, header.seed) if live else None,
         live_model=live.describe() if live else None,
         from_step=request.from_step,

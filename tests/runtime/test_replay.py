@@ -1,6 +1,7 @@
 """Recorded episodes again: as they were, under other settings, and continued by another model."""
 
 import asyncio
+import itertools
 
 import pytest
 
@@ -27,6 +28,7 @@ from tests.support.fake_world import (
     task,
 )
 
+OTHER = cell('print(shop.buy(item="chair"))')
 CONFIRMED = (LOOK, BUY, BUY, FINISH)
 USES_SECRET = (LOOK, cell(f'print("{PASSWORD}" == shop.login()["password"])'), *GOOD[1:])
 
@@ -48,6 +50,7 @@ class World:
     def __init__(self, folder) -> None:
         self.folder = folder
         self.benchmark = FakeBenchmark()
+        self.replays = 0
 
     async def record(self, model, *, on=False, injector=None, limits=None) -> TraceFile:
         result = await run_episode(
@@ -62,6 +65,7 @@ class World:
         return read_trace(result.trace)
 
     async def replay(self, recorded, mode, *, on=False, injector=None, **options) -> Replay:
+        self.replays += 1
         return await replay(
             recorded,
             self.benchmark,
@@ -69,7 +73,7 @@ class World:
             injector=injector or NoInjector(),
             mode=mode,
             arm={"gate": on},
-            to=self.folder / "replayed.jsonl",
+            to=self.folder / f"replayed-{self.replays}.jsonl",
             **options,
         )
 
@@ -201,10 +205,60 @@ async def test_toggled_off_the_confirmations_are_dropped(world):
 
 
 async def test_toggled_off_an_edited_confirmation_is_kept(world):
-    other = cell('print(shop.buy(item="chair"))')
-    recorded = await world.record(says(LOOK, BUY, other, FINISH), on=True)
+    recorded = await world.record(says(LOOK, BUY, OTHER, FINISH), on=True)
     await world.replay(recorded, "toggled", on=False)
     assert world.benchmark.worlds[-1].bought == ["lamp", "chair"]
+
+
+CHECKED = (LOOK, BUY, LOOK, BUY, FINISH)
+"""An agent that looks once more between the stop and its confirmation."""
+
+
+@pytest.mark.parametrize("on", [True, False])
+async def test_a_confirmation_after_another_look_buys_once_whatever_is_toggled(world, on):
+    recorded = await world.record(says(*CHECKED), on=True)
+    shown = await world.replay(recorded, "toggled", on=on, injector=Remembering())
+    assert world.benchmark.worlds[-1].bought == ["lamp"]
+    assert shown.outcome == "passed"
+    assert len(sources(read_trace(shown.trace))) == (5 if on else 4)
+
+
+@pytest.mark.parametrize("turns", [*itertools.product((LOOK, BUY, OTHER), repeat=4)])
+async def test_under_the_recorded_gate_exactly_the_recorded_writes_are_made(world, turns):
+    recorded = await world.record(says(*turns, FINISH), on=True)
+    bought = world.benchmark.worlds[-1].bought
+    await world.replay(recorded, "toggled", on=True, injector=Remembering())
+    assert world.benchmark.worlds[-1].bought == bought
+
+
+async def test_a_write_that_the_agent_withdrew_at_a_stop_is_not_confirmed_for_it(world):
+    recorded = await world.record(says(LOOK, BUY, OTHER, OTHER, FINISH), on=True)
+    assert world.benchmark.worlds[-1].bought == ["chair"]
+    await world.replay(recorded, "toggled", on=True, injector=Remembering())
+    assert world.benchmark.worlds[-1].bought == ["chair"]
+
+
+async def test_a_cell_that_is_meant_twice_still_runs_twice(world):
+    recorded = await world.record(says(LOOK, BUY, BUY, BUY, BUY, FINISH), on=True)
+    assert world.benchmark.worlds[-1].bought == ["lamp", "lamp"]
+    await world.replay(recorded, "toggled", on=False)
+    assert world.benchmark.worlds[-1].bought == ["lamp", "lamp"]
+
+
+async def test_a_replay_never_replaces_a_trace(world):
+    recorded = await world.record(says(*GOOD))
+    before = recorded.path.read_bytes()
+    with pytest.raises(UsageError, match=r"recorded\.jsonl exists, and a replay replaces nothing"):
+        await replay(
+            recorded,
+            world.benchmark,
+            gate=gate(on=True),
+            injector=NoInjector(),
+            mode="toggled",
+            arm={},
+            to=recorded.path,
+        )
+    assert recorded.path.read_bytes() == before
 
 
 async def test_toggled_both_ways_comes_back_to_the_recording(world, tmp_path):
@@ -312,9 +366,11 @@ async def test_the_json_object_has_the_keys_that_scripts_rely_on(world):
         {
             "function": "shop.buy",
             "args": {"item": "lamp"},
-            "risks": shown["stopped_writes"][0]["risks"],
+            "risks": [],
+            "advisory": shown["stopped_writes"][0]["advisory"],
         }
     ]
+    assert shown["stopped_writes"][0]["advisory"]["function"] == "shop.buy"
 
 
 async def test_the_keys_of_the_live_model_are_masked(world):

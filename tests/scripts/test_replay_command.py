@@ -1,9 +1,13 @@
 """`contramem replay`, `show` and `tasks` on the fake shop."""
 
+import json
+import shutil
+from pathlib import Path
+
 import pytest
 
 from runtime.trace import read_trace
-from tests.scripts.conftest import SHOP, models_toml
+from tests.scripts.conftest import ROOT, SHOP, models_toml
 from tests.support.chat_server import completion, refusal
 from tests.support.fake_world import GOOD
 
@@ -81,7 +85,7 @@ def test_a_recording_is_continued_live_from_a_step(contramem, bad, endpoint, tmp
 
 def test_a_continuation_that_cannot_be_answered(contramem, bad, endpoint, tmp_path):
     contramem("run", *SHOP, "--model", bad, "--out", "b", "--task", "t_1")
-    words = ("replay", "b", "--continue-with", "mini", "--from-step", 2, "--out", "c")
+    words = ("replay", "b", "--continue-with", "mini", "--from-step", 2)
     endpoint.will(refusal(400, "broken"))
     done = contramem(*words, "--json")
     assert (done.code, done.json["episodes"][0]["outcome"]) == (1, "errored")
@@ -134,3 +138,40 @@ def test_text_that_looks_like_markup_is_shown_as_it_is(contramem, tmp_path, endp
     endpoint.will(completion("[bold]no[/red] markup\n" + GOOD[0]))
     contramem("run", *SHOP, "--model", "mini", "--task", "t_1", "--out", "r")
     assert "[bold]no[/red] markup" in contramem("show", "r/mini/t_1").out
+
+
+def test_a_replay_into_the_recorded_run_is_refused_before_anything_runs(
+    contramem, recorded, tmp_path
+):
+    trace = tmp_path / "r/scripted-good/episodes/t_1.jsonl"
+    before = trace.read_bytes()
+    done = contramem("replay", recorded, "--gate", "on", "--out", "r")
+    assert done.code == 2
+    assert "exists, and a replay replaces nothing: choose another --out" in done.err
+    assert trace.read_bytes() == before
+
+
+def test_replays_of_several_runs_with_one_arm_keep_apart(contramem, recorded, tmp_path):
+    shutil.copytree(tmp_path / "r", tmp_path / "runs" / "one")
+    shutil.copytree(tmp_path / "r", tmp_path / "runs" / "two")
+    done = contramem("replay", "runs", "--json", "--out", "p")
+    assert done.code == 0
+    traces = {each["trace"] for each in done.json["episodes"]}
+    assert len(traces) == len(done.json["episodes"]) == 6
+    assert {Path(trace).parts[1] for trace in traces} == {"one", "two"}
+
+
+@pytest.mark.parametrize("options", [(), ("--gate", "off")])
+def test_a_bank_edited_since_the_run_is_not_mixed_in_silently(contramem, good, tmp_path, options):
+    bank = tmp_path / "bank"
+    shutil.copytree(ROOT / "adapters/appworld/starter_bank", bank)
+    manifest = json.loads((bank / "manifest.json").read_text())
+    (bank / "manifest.json").write_text(json.dumps(manifest | {"benchmark": "fake"}))
+    contramem("run", *SHOP, "--model", good, "--memory", "bank", "--out", "r", "--limit", 1)
+    (card, *_) = (bank / "functions").rglob("*.json")
+    edited = contramem("bank", "deactivate", "bank", json.loads(card.read_text())["card_id"])
+    assert edited.code == 0
+    done = contramem("replay", "r", *options)
+    assert done.code == 2
+    assert "is not the bank of this episode" in done.err
+    assert contramem("replay", "r", *options, "--memory", "bank").code == 0
