@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from adapters.gaia2.calls import Tools
+from adapters.gaia2.checks import checks_of, require_sound
 from adapters.gaia2.episode import Gaia2World, think_time
 from adapters.gaia2.judge import Judge
 from adapters.gaia2.prompt import opening, rules_sha256
@@ -59,6 +61,7 @@ class Gaia2:
         self._scratch = Scratch(setup.scratch)
         self._version = "not started"
         self._tables: dict[str, Tools] = {}
+        self._began: dict[str, float] = {}
         self._distinct: dict[str, Tools] = {}
         self._general: Tools | None = None
         self._hosts: tuple[Host, Host] | None = None
@@ -77,11 +80,17 @@ class Gaia2:
             return limits
         return limits.model_copy(update={"wall_s": max(limits.wall_s, TIME_WALL_S)})
 
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Raise `UsageError` for a scenario that lacks a judge or sound checks."""
+        for task in tasks:
+            self._judge_for(task, scripted=self._params(task)["checks"] is not None)
+
     def prompt(self, task: Task) -> Prompt:
         """Return the opening messages. Raises `UsageError` for a task that was never opened."""
         if task.id not in self._tables:
             raise UsageError(f"Open {task.id} first: its tools are known once its world is.")
-        return opening(task, list(self._tables[task.id].rows.values()))
+        rows = list(self._tables[task.id].rows.values())
+        return opening(task, rows, time=self._began[task.id])
 
     def kind(self, function: str, arguments: dict[str, Json]) -> Kind:
         """Classify a call; WRITE before anything was opened, and for unknown functions."""
@@ -110,8 +119,11 @@ class Gaia2:
     async def open(
         self, task: Task, gate: Gate, limits: Limits, *, read_only: bool = False
     ) -> Gaia2World:
-        """Open a scenario: fork a world and a locked-down cell."""
-        params = self._params(task) | {"read_only": read_only}
+        """Open a scenario: fork a world and a locked-down cell.
+
+        Raises `WorldError`, and `UsageError` for a scenario that lacks a judge or sound checks.
+        """
+        params = await asyncio.to_thread(self._params, task) | {"read_only": read_only}
         judge = self._judge_for(task, scripted=params["checks"] is not None)
         await self._start()
         worlds, cells = self._warm()
@@ -121,6 +133,7 @@ class Gaia2:
         try:
             ready = await world.opened("The world process", OPEN_S)
             tools = self._tables[task.id] = self._shared(ready["tools"])
+            self._began[task.id] = ready["time"]
             about = {"docs": tools.docs(), "seed": self._seed, "jail": str(self._jail)}
             cell = CellProcess(cells, "cell", about, grace_s=limits.stop_grace_s)
             await cell.open()
@@ -192,7 +205,9 @@ class Gaia2:
     def _params(self, task: Task) -> dict[str, Any]:
         own = task.context.get(SCENARIO_CLASS)
         path = None if own else self._file(task)
-        checks = _checks(path) if path else None
+        checks = checks_of(path) if path else None
+        if path and checks:
+            require_sound(checks, path)
         return {
             "scenario": own or str(path),
             "checks": str(checks) if checks else None,
@@ -220,10 +235,3 @@ class Gaia2:
                 " --judge MODEL."
             )
         return Judge(self._judge)
-
-
-def _checks(scenario: Path) -> Path | None:
-    """Return the scripted checks of a scenario: in `checks` in its folder or beside it."""
-    folders = (scenario.parent / "checks", scenario.parent.parent / "checks")
-    found = (folder / scenario.name for folder in folders)
-    return next((path for path in found if path.is_file()), None)

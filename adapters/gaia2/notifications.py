@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-__all__ = ["CLOCK_MESSAGES", "OVER", "TURN_OVER", "clock_message", "moment", "notification"]
+__all__ = [
+    "CLOCK_MESSAGES",
+    "OVER",
+    "TURN_OVER",
+    "clock_message",
+    "moment",
+    "notification",
+    "weekday_and_moment",
+]
 
 CLOCK_MESSAGES = 10
 """Most clock messages in one episode of the Time ability."""
@@ -23,6 +31,11 @@ USER_MESSAGE = re.compile(
 def moment(seconds: float) -> str:
     """Return a simulated time, seconds since the epoch, as text."""
     return datetime.fromtimestamp(seconds, tz=UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def weekday_and_moment(seconds: float) -> str:
+    """Return a simulated time with the name of its day before it."""
+    return f"{datetime.fromtimestamp(seconds, tz=UTC):%A}, {moment(seconds)}"
 
 
 def notification(seconds: float, kind: str, text: str) -> str:

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from adapters.gaia2.notifications import weekday_and_moment
 from adapters.gaia2.signatures import signature
 from runtime.contracts import Message, Prompt, Task
 
@@ -24,11 +25,16 @@ In this task time matters. Every output ends with the world's time, which is the
 counts. A `[clock, <time>]` message gives you another turn while something is still due."""
 
 
-def opening(task: Task, rows: Sequence[Mapping[str, Any]]) -> Prompt:
-    """Return the opening messages. `rows`: the tools of the task's scenario."""
+def opening(task: Task, rows: Sequence[Mapping[str, Any]], *, time: float) -> Prompt:
+    """Return the opening messages.
+
+    `rows`: the tools of the task's scenario. `time`: the world's when the user has asked, which
+    may be later than the scenario's start, in seconds since the epoch.
+    """
     system = _rules().replace("{tools}", listing(rows)).rstrip()
     rules = TIME_RULES if task.ability == "Time" else ""
-    user = f"It is {task.context['time']} (UTC).{rules}\n\n{ANCHOR}\n\n{task.instruction}"
+    now = weekday_and_moment(time)
+    user = f"It is {now} (UTC).{rules}\n\n{ANCHOR}\n\n{task.instruction}"
     messages = (Message(role="system", content=system), Message(role="user", content=user))
     return Prompt(messages=messages, anchor=ANCHOR)
 

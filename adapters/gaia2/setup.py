@@ -2,7 +2,8 @@
 
 Scenarios are JSON files in the format of ARE's exporter. A root is a folder of datasets (folders of
 such files), or one such folder by itself, which is then a dataset of its own name, or a folder
-`scenarios` with an `index.json` beside it that says which dataset holds which.
+`scenarios` with an `index.json` beside it that says which dataset holds which. A folder `checks`
+holds no scenarios but their scripted checks.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 
 from adapters.environments import Environment, create, environment, last_words, require
 from adapters.folders import Progress, home, make_whole
+from adapters.gaia2.checks import CHECKS, checks_of, require_sound
+from adapters.gaia2.tasks import read_task
 from adapters.roots import Root, recorded, remember
-from runtime.errors import BadFile, NotReady, UsageError
+from runtime.errors import NotReady, UsageError
 
 __all__ = ["Gaia2Setup", "check_root", "datasets", "gaia2_paths", "roots", "setup"]
 
@@ -100,14 +103,14 @@ def datasets(root: Path) -> dict[str, tuple[Path, ...]]:
         return {root.name: own}
     if not root.is_dir():
         return {}
-    folders = sorted(path for path in root.iterdir() if path.is_dir())
+    folders = sorted(path for path in root.iterdir() if path.is_dir() and path.name != CHECKS)
     return {folder.name: files for folder in folders if (files := _scenario_files(folder))}
 
 
 def check_root(root: Path) -> Path:
-    """Return a root's absolute path, after a rough look at every scenario in it.
+    """Return a root's absolute path once every scenario and every file of checks in it is read.
 
-    Raises `UsageError`: `BadFile` names the scenario that is none.
+    Raises `UsageError`: `BadFile` names the file that does not hold what it should.
     """
     root = root.expanduser().absolute()
     found = datasets(root)
@@ -116,10 +119,11 @@ def check_root(root: Path) -> Path:
             f"{root} holds no scenarios: expected .json files, or folders of .json files, in the"
             " format that ARE exports."
         )
-    for files in found.values():
+    for dataset, files in found.items():
         for file in files:
-            if problem := _problem(file):
-                raise BadFile(file, f"not a GAIA2 scenario: {problem}")
+            read_task(file, dataset)
+            if checks := checks_of(file):
+                require_sound(checks, file)
     return root
 
 
@@ -130,23 +134,6 @@ def official_root() -> Path:
 
 def _scenario_files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(folder.glob("*.json")))
-
-
-def _problem(file: Path) -> str:
-    try:
-        scenario = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        return f"not readable as JSON ({error})"
-    if not isinstance(scenario, dict):
-        return "not an object"
-    for field in ("apps", "events"):
-        if not isinstance(scenario.get(field), list):
-            return f"no list `{field}`"
-    try:
-        scenario["metadata"]["definition"]["scenario_id"]
-    except (KeyError, TypeError):
-        return "no `metadata.definition.scenario_id`"
-    return ""
 
 
 def _download(engine: Environment, progress: Progress) -> None:

@@ -4,35 +4,59 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from adapters.gaia2.notifications import weekday_and_moment
 from runtime.contracts import Task
 from runtime.errors import BadFile
 
-__all__ = ["ABILITIES", "read_task"]
+__all__ = ["ABILITIES", "read_scenario", "read_task"]
 
 ABILITIES = ("Execution", "Search", "Ambiguity", "Adaptability", "Time")
 
 
+def read_scenario(path: Path) -> dict[str, Any]:
+    """Return a scenario file's content, of which the outlines are there. Raises `BadFile`."""
+    try:
+        scenario = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadFile(path, f"no GAIA2 scenario: not readable as JSON ({error})") from None
+    if problem := _problem(scenario):
+        raise BadFile(path, f"no GAIA2 scenario: {problem}")
+    return dict(scenario)
+
+
 def read_task(path: Path, dataset: str) -> Task:
     """Return the task of a scenario file, named after the file. Raises `BadFile`."""
+    scenario = read_scenario(path)
+    definition = scenario["metadata"]["definition"]
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-        definition = raw["metadata"]["definition"]
-        start = float(definition["start_time"] or 0)
         return Task(
             benchmark="gaia2",
             id=path.stem,
             scenario_id=str(definition["scenario_id"]),
             dataset=dataset,
-            instruction=_request(raw["events"]),
-            ability=next((tag for tag in definition["tags"] or () if tag in ABILITIES), None),
-            context={"time": _moment(start)},
+            instruction=_request(scenario["events"]),
+            ability=next((tag for tag in definition.get("tags") or () if tag in ABILITIES), None),
+            context={"time": weekday_and_moment(float(definition.get("start_time") or 0))},
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadFile(path, f"is no GAIA2 scenario ({type(error).__name__}: {error})") from None
+    except (ValueError, KeyError, TypeError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise BadFile(path, f"no GAIA2 scenario ({said})") from None
+
+
+def _problem(scenario: object) -> str:
+    if not isinstance(scenario, dict):
+        return "not an object"
+    for field in ("apps", "events"):
+        if not isinstance(scenario.get(field), list):
+            return f"no list `{field}`"
+    try:
+        scenario["metadata"]["definition"]["scenario_id"]
+    except (KeyError, TypeError):
+        return "no `metadata.definition.scenario_id`"
+    return ""
 
 
 def _request(events: list[Mapping[str, Any]]) -> str:
@@ -52,7 +76,3 @@ def _is_message(event: Mapping[str, Any]) -> bool:
 
 def _time(event: Mapping[str, Any]) -> float:
     return float(event.get("event_time") or event.get("event_relative_time") or 0)
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).strftime("%A, %Y-%m-%d %H:%M:%S")

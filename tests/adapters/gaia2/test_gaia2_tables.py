@@ -15,7 +15,7 @@ from adapters.gaia2.prompt import ANCHOR, opening
 from adapters.gaia2.setup import MINI, datasets
 from adapters.gaia2.tasks import read_task
 from runtime.bridge.world import Route, Unrouted
-from runtime.contracts import Kind, Task
+from runtime.contracts import Kind, Prompt, Task
 from runtime.errors import BadFile
 
 ARE = "are.simulation.apps.some_app"
@@ -168,21 +168,24 @@ def a_task(ability: str | None = None, instruction: str = "Mail Eve.") -> Task:
         dataset="d",
         instruction=instruction,
         ability=ability,
-        context={"time": "Tuesday, 2024-11-05 09:00:00"},
     )
+
+
+def opened(task: Task, *rows: dict[str, Any]) -> Prompt:
+    return opening(task, rows, time=1730797200.0)
 
 
 def test_the_prompt_lists_a_line_a_tool_and_ends_with_the_request() -> None:
     rows = [row("read", ("path", "str", True), ("limit", "int", False)), row("tree")]
-    system, user = opening(a_task(), rows).messages
+    system, user = opened(a_task(), *rows).messages
     assert "- read(path: str, limit: int = None) -> str\n- tree() -> str" in system.content
     assert "Text." not in system.content
-    assert "Tuesday, 2024-11-05" in user.content
+    assert "It is Tuesday, 2024-11-05 09:00:00 (UTC)." in user.content
     assert user.content.endswith(f"{ANCHOR}\n\nMail Eve.")
 
 
 def test_a_block_goes_right_before_the_anchor_and_changes_nothing_else() -> None:
-    prompt = opening(a_task(instruction=f"{ANCHOR} twice"), [row("tree")])
+    prompt = opened(a_task(instruction=f"{ANCHOR} twice"), row("tree"))
     assert prompt.with_block("") == prompt.messages
     with_block = prompt.with_block("BLOCK")
     assert with_block[0] == prompt.messages[0]
@@ -192,9 +195,8 @@ def test_a_block_goes_right_before_the_anchor_and_changes_nothing_else() -> None
 
 
 def test_only_the_time_ability_is_told_about_clock_messages() -> None:
-    rows = [row("tree")]
-    assert "[clock" in opening(a_task("Time"), rows).messages[1].content
-    assert "[clock" not in opening(a_task("Search"), rows).messages[1].content
+    assert "[clock" in opened(a_task("Time"), row("tree")).messages[1].content
+    assert "[clock" not in opened(a_task("Search"), row("tree")).messages[1].content
 
 
 def test_bundled_scenarios_become_tasks_with_their_abilities() -> None:

@@ -11,9 +11,20 @@ import pytest
 from adapters.environments import STAMP, create, environment
 from adapters.folders import HOME_VARIABLE
 from adapters.gaia2 import setup as gaia2
+from adapters.gaia2.tasks import read_task
 from runtime.errors import BadFile, NotReady, UsageError
 
-SCENARIO = {"metadata": {"definition": {"scenario_id": "s"}}, "apps": [], "events": []}
+ASK = {
+    "event_type": "USER",
+    "event_id": "u0",
+    "dependencies": [],
+    "action": {
+        "app": "AgentUserInterface",
+        "function": "send_message_to_agent",
+        "args": [{"name": "content", "value": "Say hi.", "value_type": "str"}],
+    },
+}
+SCENARIO = {"metadata": {"definition": {"scenario_id": "s"}}, "apps": [], "events": [ASK]}
 
 
 def silent(step: str) -> None:
@@ -93,6 +104,11 @@ def test_the_users_dataset_wins_over_one_of_the_same_name(place: Path) -> None:
         ({**SCENARIO, "apps": {}}, "no list `apps`"),
         ({"metadata": SCENARIO["metadata"], "apps": []}, "no list `events`"),
         ({**SCENARIO, "metadata": {"definition": None}}, "no `metadata.definition.scenario_id`"),
+        ({**SCENARIO, "events": []}, "no first message of the user"),
+        (
+            {**SCENARIO, "metadata": {"definition": {"scenario_id": "s", "start_time": "noon"}}},
+            "noon",
+        ),
     ],
 )
 def test_a_file_that_is_no_scenario_is_named(place: Path, content: object, problem: str) -> None:
@@ -109,6 +125,32 @@ def test_a_file_that_is_no_json_is_named(place: Path) -> None:
     bad.write_text("{", encoding="utf-8")
     with pytest.raises(BadFile, match=r"1\.json(.|\n)*not readable as JSON"):
         gaia2.setup(str(place / "mine"), silent)
+
+
+def test_checks_beside_the_scenarios_folder_are_no_dataset(place: Path) -> None:
+    make_environment()
+    scenario = write(place / "mine" / "search" / "1.json")
+    write(place / "mine" / "checks" / "1.json", {})
+    gaia2.setup(str(place / "mine"), silent)
+    assert gaia2.datasets(place / "mine") == {"search": (scenario,)}
+
+
+@pytest.mark.parametrize("folder", ["mine/checks", "mine/search/checks"])
+def test_a_mistake_in_a_file_of_checks_is_named(place: Path, folder: str) -> None:
+    write(place / "mine" / "search" / "1.json")
+    bad = write(place / folder / "1.json", {"o_tell": []})
+    with pytest.raises(BadFile, match="'o_tell' is no event of the oracle") as caught:
+        gaia2.setup(str(place / "mine"), silent)
+    assert str(bad) in str(caught.value)
+
+
+def test_what_setup_takes_can_be_listed(place: Path) -> None:
+    """ARE has `tags` and `start_time` optional."""
+    write(place / "mine" / "1.json")
+    gaia2.check_root(place / "mine")
+    (task,) = [read_task(file, "mine") for file in gaia2.datasets(place / "mine")["mine"]]
+    assert task.instruction == "Say hi."
+    assert task.ability is None
 
 
 def test_a_folder_without_scenarios_is_refused(place: Path) -> None:

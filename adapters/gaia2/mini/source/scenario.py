@@ -166,7 +166,7 @@ class Mini:
         return {
             step.id: [_parameters(step, check) for check in step.checks]
             for step in self.steps
-            if step.checks
+            if step.kind == "AGENT"
         }
 
 

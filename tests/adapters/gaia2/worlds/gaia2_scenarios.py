@@ -239,6 +239,10 @@ def scenario(key: str, *, duration: float | None = 600) -> dict[str, Any]:
     }
 
 
+def is_oracle(event: dict[str, Any]) -> bool:
+    return bool(event["event_type"] == "AGENT")
+
+
 def write_scenarios(root: Path, *, scripted: bool = True) -> Path:
     """Write the four scenarios as dataset `small` of a root, with or without their checks."""
     checks = root / "small" / "checks"
@@ -246,5 +250,6 @@ def write_scenarios(root: Path, *, scripted: bool = True) -> Path:
     for key in EVENTS:
         (root / "small" / f"small_{key}.json").write_text(json.dumps(scenario(key)))
         if scripted:
-            (checks / f"small_{key}.json").write_text(json.dumps(CHECKS.get(key, {})))
+            unchecked = {event["event_id"]: [] for event in EVENTS[key][1] if is_oracle(event)}
+            (checks / f"small_{key}.json").write_text(json.dumps(unchecked | CHECKS.get(key, {})))
     return root

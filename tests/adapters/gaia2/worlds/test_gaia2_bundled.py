@@ -42,7 +42,7 @@ async def open_class(gaia2: Gaia2, dotted: str) -> Gaia2World:
         scenario_id=dotted,
         dataset="bundled",
         instruction="",
-        context={SCENARIO_CLASS: dotted, "time": ""},
+        context={SCENARIO_CLASS: dotted},
     )
     return await gaia2.open(task, AllowGate(), Limits())
 
