@@ -10,6 +10,7 @@ from typing import Any
 
 from are.simulation.data_handler.importer import JsonScenarioImporter
 from are.simulation.scenarios.scenario_imported_from_json.utils import preprocess_scenario
+from are.simulation.types import EventType
 from are.simulation.validation import GraphPerEventJudgeConfig, ScriptedGraphPerEventJudgeConfig
 from are.simulation.validation.configs import CheckerType, ToolCheckerParam
 from are.simulation.validation.constants import TOOL_ARG_CHECKER_TYPE_REGISTRY
@@ -37,18 +38,46 @@ def load(source: str, checks: str | None, engine: Engine) -> Any:
     if not source.endswith(".json"):
         return _from_class(source)
     text = Path(source).read_text(encoding="utf-8")
+    raw = json.loads(text)
     scenario, _, _ = JsonScenarioImporter().import_from_json_to_benchmark(
         text, load_completed_events=False
     )
-    raw = json.loads(text)
-    if scenario.duration is None:
-        tags = raw["metadata"]["definition"].get("tags") or []
-        scenario.duration = LONGEST_TIME if "Time" in tags else LONGEST
-    preprocess_scenario(scenario, judge_config=_judge(raw, checks, engine))
-    missing = {app["name"] for app in raw["apps"]} - {app.name for app in scenario.apps}
-    if missing:  # the importer drops an app whose state it cannot read, and goes on
-        raise BadScenario(f"ARE could not load the apps {', '.join(sorted(missing))} of {source}.")
+    _set_times(scenario, raw["metadata"]["definition"])
+    judge = _judge(raw, checks, engine)
+    try:
+        preprocess_scenario(scenario, judge_config=judge)
+    finally:  # the lack of an app is why, whatever has failed by now
+        _require_apps(scenario, {app["name"] for app in raw["apps"]}, source)
+    _reject_absent_texts(scenario.judge)
     return scenario
+
+
+def _set_times(scenario: Any, definition: dict[str, Any]) -> None:
+    """Replace ARE's defaults: 1000 s, and the wall clock's time of its import."""
+    if definition.get("start_time") is None:
+        scenario.start_time = 0.0
+    if definition.get("duration") is None:
+        timed = "Time" in (definition.get("tags") or ())
+        scenario.duration = LONGEST_TIME if timed else LONGEST
+
+
+def _require_apps(scenario: Any, wanted: set[str], source: str) -> None:
+    """The importer drops an app whose class or state it cannot read, and goes on."""
+    lost = sorted(wanted - {app.name for app in scenario.apps or ()})
+    if scenario.apps and lost:
+        raise BadScenario(f"ARE could not load the apps {', '.join(lost)} of {source}.")
+
+
+def _reject_absent_texts(judge: Any) -> None:
+    """Let a text that the agent left out contain nothing: ARE's checkers raise on None."""
+    for tool in judge.event_judges[EventType.AGENT].tool_judges.values() if judge else ():
+        checkers = tool.hard_judge.checkers
+        for kind in (CheckerType.contain_any_checker, CheckerType.contain_all_checker):
+            checkers[kind.value] = _for_a_given_text(checkers[kind.value])
+
+
+def _for_a_given_text(checker: Callable[..., bool]) -> Callable[..., bool]:
+    return lambda text, **arguments: text is not None and checker(text, **arguments)
 
 
 def _from_class(source: str) -> Any:
@@ -83,11 +112,10 @@ def _registry(raw: dict[str, Any]) -> Any:
     """Return the checkers of the oracle's tools only: building all 89 takes seconds."""
     classes = {app["name"]: app["class_name"] for app in raw["apps"]}
     classes |= {"AgentUserInterface": "AgentUserInterface", "SystemApp": "SystemApp"}
-    tools = {
-        f"{classes[event['action']['app']]}__{event['action']['function']}"
-        for event in raw["events"]
-        if event["event_type"] == "AGENT"
-    }
+    actions = [event["action"] for event in raw["events"] if event["event_type"] == "AGENT"]
+    if lacking := sorted({action["app"] for action in actions} - set(classes)):
+        raise BadScenario(f"Its oracle uses apps that it does not have: {', '.join(lacking)}.")
+    tools = {f"{classes[action['app']]}__{action['function']}" for action in actions}
     whole = TOOL_ARG_CHECKER_TYPE_REGISTRY
     if unknown := sorted(tools - set(whole)):
         raise BadScenario(f"ARE's judge has no entry for {', '.join(unknown)}.")

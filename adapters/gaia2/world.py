@@ -18,7 +18,7 @@ from typing import Any
 from adapters.gaia2.clock import SteppedEnvironment
 from adapters.gaia2.kinds import kind_of_call
 from adapters.gaia2.notifications import OVER, TURN_OVER, notification
-from adapters.gaia2.scenario import load
+from adapters.gaia2.scenario import BadScenario, load
 from adapters.gaia2.tools import agent_tools, describe, name_of
 from adapters.gaia2.turns import Turns
 from adapters.gaia2.values import plain
@@ -28,8 +28,6 @@ __all__ = ["main"]
 
 CALL_S = 0.01
 """Simulated seconds of one call: ARE's log is ordered by time alone, so times must differ."""
-START_S = 3600.0
-"""Simulated seconds within which a scenario's first user message must come."""
 
 
 class JudgeFault(Exception):
@@ -116,10 +114,16 @@ class _World:
     def _begin(self) -> None:
         """Let time pass until the user has asked; the prompt shows that message already."""
         environment = self._environment
-        if not environment.messages_waiting():
-            environment.advance_until(self.now + START_S, environment.messages_waiting)
-        messages = environment.drain()
-        first = next((m for m in messages if m.message_type.name == "USER_MESSAGE"), None)
+        messages: list[Any] = []
+        while (first := next(filter(_is_of_the_user, messages), None)) is None:
+            if not environment.messages_waiting():
+                environment.advance_until(float("inf"), environment.messages_waiting)
+            if not environment.running:
+                raise BadScenario(
+                    "No message of the user comes within the scenario's duration"
+                    f" ({environment.duration:g} s), so nobody asks for anything."
+                )
+            messages += environment.drain()
         self._keep([message for message in messages if message is not first])
 
     def _call(self, function: str, arguments: dict[str, Any]) -> Frame:
@@ -195,3 +199,7 @@ class _World:
             "exception": event.metadata.exception,
         }
         self._events.append(json.loads(json.dumps(plain(entry))))
+
+
+def _is_of_the_user(message: Any) -> bool:
+    return bool(message.message_type.name == "USER_MESSAGE")
