@@ -38,6 +38,7 @@ SOFT_ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """What ARE's judge does not compare by itself, by function."""
+ALWAYS_THERE = ("AgentUserInterface", "SystemApp")
 CONTAINING = {"contain_any_checker", "contain_all_checker"}
 TAKES = {**dict.fromkeys(CONTAINING, "targets"), "list_attendees_checker": "tolerance_list_str"}
 
@@ -105,7 +106,7 @@ def require_sound(checks: Path, scenario: Path) -> None:
         raise BadFile(checks, f"no scripted checks: {_words(error)}") from None
     try:
         oracle = _oracle(read_scenario(scenario))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         said = f"{type(error).__name__}: {error}"
         raise BadFile(scenario, f"its oracle's events cannot be read ({said})") from None
     for event, group in given.items():
@@ -138,14 +139,17 @@ def _problem(check: Check, expected: _Expected) -> str:
 
 def _oracle(scenario: Mapping[str, Any]) -> dict[str, _Expected]:
     classes = {app["name"]: app.get("class_name") or app["name"] for app in scenario["apps"]}
+    classes |= {app: app for app in ALWAYS_THERE}
     expected = {}
     for event in scenario["events"]:
         if event["event_type"] != "AGENT":
             continue
         app, function = event["action"]["app"], event["action"]["function"]
+        if app not in classes:
+            raise ValueError(f"{event['event_id']} uses {app}, which is no app of the scenario")
         given = [item for item in event["action"]["args"] or () if item["value"]]
         expected[event["event_id"]] = _Expected(
-            tool=f"{classes.get(app, app)}__{function}",
+            tool=f"{classes[app]}__{function}",
             arguments={item["name"]: str(item["value_type"]) for item in given},
         )
     return expected

@@ -103,6 +103,15 @@ def test_a_text_is_not_looked_for_in_a_list(place: Path) -> None:
         hold(place, json.dumps(SOUND | {"o_mail": [within]}))
 
 
+def test_an_app_that_only_the_oracle_has_is_named(place: Path) -> None:
+    scenario_file = place / "s.json"
+    content = json.loads(scenario_file.read_text())
+    content["apps"] = [app for app in content["apps"] if app["name"] != "Emails"]
+    scenario_file.write_text(json.dumps(content))
+    with pytest.raises(BadFile, match=r"s\.json: .*o_mail uses Emails, which is no app"):
+        hold(place, json.dumps(SOUND))
+
+
 ARES_WORDS = """
 import json
 from are.simulation.validation.constants import TOOL_ARG_CHECKER_TYPE_REGISTRY, CheckerType

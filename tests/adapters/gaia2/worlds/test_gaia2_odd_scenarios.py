@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,15 @@ from adapters.gaia2.benchmark import Gaia2
 from adapters.gaia2.episode import Gaia2World
 from adapters.gaia2.setup import Gaia2Setup
 from adapters.roots import Root
-from runtime.contracts import AllowGate, Limits, Task
+from runtime.contracts import AllowGate, Limits, Message, Reply, Task
 from runtime.errors import WorldError
+
+
+class NeverAsked:
+    name = "never-asked"
+
+    async def complete(self, messages: Sequence[Message]) -> Reply:
+        raise AssertionError(messages)
 
 
 class Odd:
@@ -47,7 +54,7 @@ async def opener(
 ) -> AsyncIterator[Odd]:
     folder = tmp_path_factory.mktemp("odd")
     setup = Gaia2Setup(gaia2_python, folder / "scratch", (Root("path", folder / "root"),))
-    async with Gaia2(setup) as gaia2:
+    async with Gaia2(setup, judge=NeverAsked()) as gaia2:
         yield Odd(gaia2, folder / "root")
 
 
@@ -127,6 +134,7 @@ async def test_an_app_that_only_the_oracle_has_is_named(odd: Odd) -> None:
     content = scenario("execution")
     content["apps"] = [app for app in content["apps"] if app["name"] != "Emails"]
     task = odd.write("no_emails", content)
+    (odd.root / "no_emails" / "checks" / "no_emails.json").unlink()
     with pytest.raises(WorldError, match="uses apps that it does not have: Emails"):
         await odd.open(task)
 
