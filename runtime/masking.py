@@ -16,7 +16,7 @@ from runtime.contracts import Json
 __all__ = ["Masker"]
 
 SECRET_FIELD = re.compile(
-    r"(^|_)(password|passwd|secret|api_key|apikey|token|authorization|cvv|cvv_number|pin|"
+    r"(^|[_-])(password|passwd|secret|api[_-]?key|token|authorization|cvv|cvv_number|pin|"
     r"verification_code|password_reset_code)$",
     re.IGNORECASE,
 )
@@ -24,12 +24,28 @@ MASK = re.compile(r"<secret:(\d+|key)>")
 SHAPES = re.compile(
     r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"  # JSON web tokens
     r"|\b(?:sk|pk|rk|gh[pousr]|hf|xox[abp])[-_][A-Za-z0-9][\w-]{14,}"  # keys of well-known services
-    r"|\bAKIA[0-9A-Z]{16}\b"
+    r"|\b(?:AKIA[0-9A-Z]{16}\b|AIza[\w-]{35})"  # Amazon's and Google's
     r"|(?<=Bearer )[\w.~+/=-]{12,}"
-    r"|(?<=cvv_number[\"']: )\d{3,4}\b"
+    r"|(?<=cvv_number[\"']: )\d{3,4}\b(?!\.\d)"  # 100.0 is a schema's example
 )
-IN_CODE = re.compile(r"""(?:password|passwd|secret|token)["']?\s*[=:]\s*["']([^"'\s]{4,})["']""")
-"""A literal that code or JSON in a text gives to a secret's name."""
+NAMES = ("password", "passwd", "secret", "token", "api_key", "api-key", "apikey")
+WRITTEN = "|".join(
+    dict.fromkeys(form[1:] for name in NAMES for form in (name, name.title(), name.upper()))
+)
+"""Without the first letter: a pattern that begins with few letters is searched far faster."""
+FLAG = f"(?:{'|'.join(f'(?<=--{name})' for name in NAMES)})[ =]"
+WORD = r"[\w!#%^*+./~@-]"
+UNQUOTED = (
+    rf"(?={WORD}{{0,199}}\d)(?={WORD}{{0,199}}[A-Za-z])(?![\w.+-]+@\w)"
+    rf"(\w{WORD}{{5,198}}\w)(?=[.!?]{{0,3}}(?:[\s\"'`,;\\]|$))(?!\s{{0,9}}[=(\[])"
+)
+"""One word of letters and digits, no address, no code: `token: str` and `--password TEXT` stand in
+documents, and a word that is taken for a secret is masked in every text from then on."""
+IN_TEXT = re.compile(
+    rf"""(?:{WRITTEN})(?:(?:["']?\s*[=:]\s*|{FLAG})["']([^"'\s]{{4,}})["']"""
+    rf"""|(?::|{FLAG})[ \t]*{UNQUOTED})"""
+)
+"""What code, JSON, a header or a command line in a text gives to a secret's name."""
 NEVER_SECRET = frozenset(
     {
         *("string", "integer", "number", "boolean", "object", "array", "null", "none"),
@@ -88,8 +104,8 @@ class Masker:
         elif isinstance(value, str):
             if SECRET_FIELD.search(field):
                 self._remember(value)
-            for found in IN_CODE.finditer(value):
-                self._remember(found.group(1))
+            for found in IN_TEXT.finditer(value):
+                self._remember(found.group(1) or found.group(2))
 
     def _remember(self, secret: str) -> None:
         if len(secret) < SHORTEST or secret in self._words:

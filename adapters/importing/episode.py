@@ -71,7 +71,7 @@ def imported_task(
 
 
 SECRET = re.compile(
-    r"""(?<!\w)(?P<field>\w{1,40})\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']"""
+    r"""(?<![\w-])(?P<field>[\w-]{1,40})\\{0,3}["']?\s{0,3}[:=]\s{0,3}\\{0,3}["']"""
     r"""(?P<value>[^"'\\\n]{4,200})"""
 )
 """A field with a quoted value, in printed JSON, in Python and in JSON within JSON.

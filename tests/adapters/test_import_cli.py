@@ -236,6 +236,20 @@ def test_secrets_are_masked_in_results_and_in_requests(run: Path, tmp_path: Path
     assert "sk-proj-0123456789abcdef" not in text
 
 
+@pytest.mark.parametrize(
+    "written", ["-H 'x-api-key: {}'", '{{"x-api-key": "{}"}}', "--password {}", "password: {}"]
+)
+def test_a_secret_in_a_command_is_masked_wherever_it_stands(
+    run: Path, tmp_path: Path, written: str
+) -> None:
+    said = json.dumps(written.format("zzTOPsecret99"))[1:-1]
+    log = run / "trace.jsonl"
+    log.write_text(log.read_text().replace("Use the command line apps.", f"{said} zzTOPsecret99"))
+    text = only(run, tmp_path / "out").path.read_text()
+    assert "zzTOP" not in text
+    assert text.count("<secret:1>") == 2
+
+
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"expected a folder with trace\.jsonl or events\.jsonl"):
         import_gaia2_cli(tmp_path, tmp_path / "out")

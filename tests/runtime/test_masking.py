@@ -29,7 +29,12 @@ def test_a_token_is_known_by_its_shape_wherever_it_stands():
 
 @pytest.mark.parametrize(
     "key",
-    ["sk-proj-abcdefghijklmnop", "ghp_abcdefghijklmnopqrst", "AKIAABCDEFGHIJKLMNOP"],
+    [
+        "sk-proj-abcdefghijklmnop",
+        "ghp_abcdefghijklmnopqrst",
+        "AKIAABCDEFGHIJKLMNOP",
+        "AIzaSyA1234567890-bcdefghijklmnopq_stuv",
+    ],
 )
 def test_keys_of_services_are_masked(key):
     assert key not in str(Masker().mask({"text": f"key={key}"}))
@@ -39,6 +44,56 @@ def test_a_literal_in_code_is_learnt_before_any_world_has_seen_it():
     masker = Masker()
     shown = masker.mask({"content": "login(password='opensesame')\nprint('opensesame')"})
     assert shown == {"content": "login(password='<secret:1>')\nprint('<secret:1>')"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: {}",
+        "Password: {}.",
+        "curl -H 'x-api-key: {}' https://api.example",
+        'headers: "X-API-KEY:{}"',
+        "login --password {} --user ann",
+        "login --token={}",
+        "login --api-key '{}'",
+        "the password: {}, and more",
+        "password: {}\\nemail: ann@example.com",
+    ],
+)
+def test_a_secret_without_quotes_in_a_header_or_a_flag_stayed_in_clear(text):
+    masker = Masker()
+    shown = masker.mask({"text": text.format("hunter2secret"), "after": "hunter2secret"})
+    assert shown == {"text": text.format("<secret:1>"), "after": "<secret:1>"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: required",
+        "password: string",
+        "password: The password of the account",
+        "Password: SecretStr, token: Optional[str] = None",
+        "password: <password>, token: $TOKEN1234, secret: {secret1234}",
+        "password: ann.b1234@example.com",
+        "password: 8-20 characters, token: 2024-10-15",
+        "--password TEXT, --token STRING, --password $PASSWORD1",
+        "if not token: headers2 = {}",
+        "if token: process2(token)",
+        "if token: results2[token] = 1",
+        "lambda token: tokens2.get(token)",
+        "login(password=password1, token=token_of_page1)",
+        "tokens: list1234 passwords: list1234",
+        'apis.venmo.login(username=me["email"], password=passwords["venmo1"])',
+        '"cvv_number": 100.0',
+    ],
+)
+def test_documents_and_code_without_a_secret_stay_as_they_are(text):
+    assert Masker().mask({"text": text}) == {"text": text}
+
+
+@pytest.mark.parametrize("field", ["x-api-key", "X-Api-Key", "api_key", "apikey", "x_token"])
+def test_a_field_named_like_a_header_holds_a_secret(field):
+    assert Masker().mask({field: "zz-top"}) == {field: "<secret:1>"}
 
 
 @pytest.mark.parametrize("word", ["string", "String", "null", "required", "access_token"])
