@@ -26,7 +26,7 @@ ARE = {"are"}
 CHILDREN = (
     ("runtime/bridge", "child lockdown syscalls wire zygote", set[str]()),
     ("adapters/appworld", "cell kinds plain world zygote mini/**/*", APPWORLD),
-    ("adapters/gaia2", "cell guards modules policy repl stubs", CELL),
+    ("adapters/gaia2", "addresses cell guards makers modules names policy repl stubs", CELL),
     (
         "adapters/gaia2",
         "clock download kinds notifications scenario tools turns values world zygote",

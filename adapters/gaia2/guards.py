@@ -3,8 +3,9 @@
 Runs in the cell process. Attribute names with a leading underscore are read on objects of classes
 that cells have defined, and nowhere else; frames, code and dunders never. Library functions that
 read attributes by name for their caller (`str.format`, `operator.attrgetter`, `getattr` itself)
-come in versions that ask `read_attribute` too. This is a fence for code that means well; the wall
-is the process: it has no file, no socket but its own two, and no state of the world.
+come in versions that ask `read_attribute` too; those that make classes are in `makers.py`. This is
+a fence for code that means well; the wall is the process: it has no file, no socket but its own
+two, and no state of the world.
 """
 
 from __future__ import annotations
@@ -12,20 +13,26 @@ from __future__ import annotations
 import builtins
 import string
 import types
+from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from datetime import date
+from typing import Any, ForwardRef
 
-from RestrictedPython.transformer import INSPECT_ATTRIBUTES
-
-from adapters.gaia2.policy import NAMEDTUPLE_API, READABLE_DUNDERS, SUPER_METHODS
+from adapters.gaia2.names import (
+    EXCEPTION_DUNDERS,
+    INSPECT_ATTRIBUTES,
+    NAMEDTUPLE_API,
+    OWN_METHODS,
+    READABLE_DUNDERS,
+    WATCHED,
+    attribute_refusal,
+)
 
 __all__ = ["BUILTINS", "CELL_MODULE", "NotAllowed", "Sealed", "read_attribute", "refusing"]
 
 CELL_MODULE = "__main__"
 """`__module__` of every class that a cell defines."""
 
-_EXCEPTION_SECRETS = frozenset({"obj", "with_traceback"})
-_WALL_CLOCK = frozenset({"now", "today", "utcnow"})
 _MISSING = object()
 
 
@@ -40,6 +47,14 @@ class Sealed:
 
     __slots__ = ()
 
+    def __copy__(self) -> Sealed:
+        """Return the object itself: copying one would lay its inside open."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Sealed:
+        """Return the object itself."""
+        return self
+
 
 def read_attribute(value: Any, name: str, default: Any = _MISSING) -> Any:
     """Read an attribute for a cell. Raises `AttributeError` as Python would, or with advice."""
@@ -49,12 +64,11 @@ def read_attribute(value: Any, name: str, default: Any = _MISSING) -> Any:
         _check_private(value, name)
     if name in INSPECT_ATTRIBUTES:
         raise AttributeError(f'"{name}" reaches into the interpreter and is not available.')
-    if name in _GUARDED:
-        replaced = _GUARDED[name](value, name)
-        if replaced is not _MISSING:
-            return replaced
+    if name in _SECRET:
+        _check_secret(value, name)
     try:
-        return getattr(value, name)
+        found = getattr(value, name)
+        return _watched(found, name) if name in WATCHED else found
     except AttributeError as error:
         if default is not _MISSING:
             return default
@@ -67,7 +81,9 @@ def _check_private(value: Any, name: str) -> None:
         if name == "__class__":
             kind_of(value)
         return
-    if kind is super and (name in SUPER_METHODS or not name.startswith("__")):
+    if name in EXCEPTION_DUNDERS and isinstance(value, BaseException):
+        return
+    if kind is super and (name in OWN_METHODS or not name.startswith("__")):
         return
     if not name.startswith("__"):
         owner = value if isinstance(value, type) else kind
@@ -84,45 +100,39 @@ def _advice(value: Any, name: str) -> str:
     return ""
 
 
-# attributes that are replaced or refused by the kind of their owner
+# attributes that are looked at: by their value, since `super()`, `Annotated[str, 1]` and other
+# stand-ins hand on what belongs to somebody else
 
 
-def _format_method(value: Any, name: str) -> Any:
-    if isinstance(value, str):
-        return types.MethodType(_METHODS[name], value)
-    if isinstance(value, type) and issubclass(value, str):
+def _watched(found: Any, name: str) -> Any:
+    """Return an attribute's value, or what cells get instead. Raises `NotAllowed`."""
+    owner = getattr(found, "__self__", None)
+    if isinstance(found, types.BuiltinMethodType):
+        if name in _METHODS and isinstance(owner, str):
+            return types.MethodType(_METHODS[name], owner)
+        if isinstance(owner, type) and issubclass(owner, date):
+            raise NotAllowed(
+                f"datetime.{name}() would tell the time outside of this world. Its clock is"
+                " apps.SystemApp.get_current_time()."
+            )
+    if name in _METHODS and found is getattr(str, name):
         return _METHODS[name]
-    if type(value) is super:
-        raise AttributeError("format is not available on super(). Use an f-string.")
-    return _MISSING
+    if getattr(found, "__func__", found) is ABCMeta.register:
+        raise NotAllowed("register() is not available here. Write class C(Base): ... instead.")
+    if isinstance(owner, ForwardRef):
+        raise NotAllowed("evaluate() is not available here. Write the type itself.")
+    return found
 
 
-def _exception_detail(value: Any, name: str) -> Any:
-    if isinstance(value, BaseException) or (
-        isinstance(value, type) and issubclass(value, BaseException)
-    ):
+_SECRET = frozenset({"obj", "with_traceback"})
+
+
+def _check_secret(value: Any, name: str) -> None:
+    kind = value if isinstance(value, type) else type(value)
+    if issubclass(kind, (BaseException, super)):
         raise AttributeError(  # noqa: TRY004 - as a missing attribute
             f'"{name}" of an exception is not available. Use str(error).'
         )
-    return _MISSING
-
-
-def _wall_clock(value: Any, name: str) -> Any:
-    owner = value if isinstance(value, type) else type(value)
-    if any(base.__module__ == "datetime" for base in owner.__mro__):
-        raise NotAllowed(
-            f"datetime.{name}() would tell the time outside of this world. Its clock is"
-            " apps.SystemApp.get_current_time()."
-        )
-    return _MISSING
-
-
-_GUARDED: dict[str, Callable[[Any, str], Any]] = {
-    "format": _format_method,
-    "format_map": _format_method,
-    **dict.fromkeys(_EXCEPTION_SECRETS, _exception_detail),
-    **dict.fromkeys(_WALL_CLOCK, _wall_clock),
-}
 
 
 class _Formatter(string.Formatter):
@@ -144,11 +154,11 @@ _split_field = __import__("_string").formatter_field_name_split
 
 
 def _format(text: str, /, *args: Any, **kwargs: Any) -> str:
-    return _Formatter().vformat(str(text), args, kwargs)
+    return _Formatter().vformat(str.__str__(text), args, kwargs)
 
 
 def _format_map(text: str, mapping: Mapping[str, Any], /) -> str:
-    return _Formatter().vformat(str(text), (), mapping)
+    return _Formatter().vformat(str.__str__(text), (), mapping)
 
 
 _METHODS: dict[str, Callable[..., str]] = {"format": _format, "format_map": _format_map}
@@ -186,8 +196,8 @@ def delete_attribute(value: Any, name: str) -> None:
 def _check_settable(name: Any) -> None:
     if type(name) is not str:
         raise TypeError("attribute name must be string")
-    if name.startswith("__") or name in INSPECT_ATTRIBUTES:
-        raise NotAllowed(f"The attribute name {name!r} is reserved. Choose another.")
+    if words := attribute_refusal(name, reading=False):
+        raise NotAllowed(words)
 
 
 # built-in functions
@@ -202,20 +212,28 @@ def has_attribute(value: Any, name: str) -> bool:
     return True
 
 
+_TYPES_OF_TYPES = frozenset({"types", "typing", "annotationlib"})
+"""Where the types of `list[int]` and its like are, which hand on attributes of anything."""
+
+
 def kind_of(value: Any, /) -> type:
     """`type(x)` for cells: the one with three arguments would make classes."""
-    if isinstance(value, (type, Sealed)):
+    if isinstance(value, (type, Sealed)) or type(value).__module__ in _TYPES_OF_TYPES:
         raise NotAllowed("The type of a class or module is not available. Use isinstance().")
     return type(value)
 
 
-def public_names(value: Any, /) -> list[str]:
+def public_names(value: Any = _MISSING, /) -> list[str]:
     """`dir(x)` for cells: public names only."""
+    if value is _MISSING:
+        raise NotAllowed(f"dir() of the cell is not available here. {_NAMESPACES}")
     return [name for name in dir(value) if not name.startswith("_")]
 
 
-def attributes(value: Any, /) -> dict[str, Any]:
+def attributes(value: Any = _MISSING, /) -> dict[str, Any]:
     """`vars(x)` for cells: a copy, of objects whose class a cell has defined."""
+    if value is _MISSING:
+        raise NotAllowed(f"vars() of the cell is not available here. {_NAMESPACES}")
     if isinstance(value, type) or type(value).__module__ != CELL_MODULE:
         raise NotAllowed("vars() works on objects of your own classes only. Try dir().")
     return {name: item for name, item in value.__dict__.items() if not name.startswith("__")}
@@ -232,12 +250,16 @@ def refusing(what: str, instead: str) -> Callable[..., Any]:
 
 _PLAIN = (
     "abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod",
-    "enumerate filter float format frozenset hash hex id int isinstance issubclass iter len list",
+    "enumerate filter float format frozenset hex int isinstance issubclass iter len list",
     "map max min next object oct ord pow print property range repr reversed round set slice",
     "sorted staticmethod str sum super tuple zip Ellipsis NotImplemented __build_class__",
 )
 _FILES = "Files of this world are read with apps.Files, if it is there."
-_NAMESPACES = "Keep what you need in variables or a dict."
+_NAMESPACES = (
+    "Variables stay between cells: use them by name, and keep what you look up by name in a dict."
+    " To see whether there is one, write try: x, except NameError: ..."
+)
+_ENDING = "A cell ends by itself after its last line; return ends a function, break a loop."
 
 BUILTINS: dict[str, Any] = {
     **{name: getattr(builtins, name) for names in _PLAIN for name in names.split()},
@@ -265,5 +287,7 @@ BUILTINS: dict[str, Any] = {
     "locals": refusing("locals()", _NAMESPACES),
     "memoryview": refusing("memoryview()", "Use bytes or a list."),
     "breakpoint": refusing("breakpoint()", "Use print()."),
+    "exit": refusing("exit()", _ENDING),
+    "quit": refusing("quit()", _ENDING),
 }
-"""What a cell finds without an import. `__import__` and `help` are added by the session."""
+"""What a cell finds without an import. The session adds `__import__`, `help`, `id` and `hash`."""

@@ -7,12 +7,14 @@ functions that read attributes by name, evaluate text or touch the outside.
 
 from __future__ import annotations
 
+import abc
 import bisect
 import calendar
 import collections
 import collections.abc
 import contextlib
 import copy
+import csv
 import dataclasses
 import datetime as dt
 import decimal
@@ -22,6 +24,7 @@ import fractions
 import functools
 import heapq
 import importlib
+import io
 import itertools
 import json
 import math
@@ -40,15 +43,20 @@ from types import ModuleType
 from typing import Any
 
 from adapters.gaia2.guards import NotAllowed, Sealed, read_attribute, refusing
+from adapters.gaia2.makers import ENUMS, NAMED_TUPLE, dataclass, namedtuple
 
 __all__ = ["SealedModule", "importer", "modules"]
 
 _CLOCK = "The world's clock is apps.SystemApp.get_current_time()."
 _SLEEP = "Simulated time passes with apps.SystemApp.wait_for_notification(timeout=seconds)."
 _INSTEAD = {
+    "apps": "`apps` is there already: write apps.Emails.send_email(...), with no import.",
     "os": "There are no files or processes here; apps.Files reads files, if it is there.",
-    "sys": "print() writes the output.",
-    "io": "print() writes the output; keep text in strings.",
+    "sys": "print() writes the output, and a cell ends by itself after its last line.",
+    "types": "Use a dict, a dataclass or a plain function.",
+    "hashlib": "Compare the texts themselves; ids come from the world.",
+    "warnings": "Nothing warns here: leave it out.",
+    "dateutil": "Use datetime.datetime.fromisoformat() or .strptime(), and datetime.timedelta.",
     "pathlib": "Paths are plain strings here.",
     "subprocess": "There are no other programs here.",
     "threading": "Calls run one after another.",
@@ -84,13 +92,19 @@ class SealedModule(Sealed):
 def modules(seed: int, traceback_text: Callable[[], str]) -> dict[str, SealedModule]:
     """Return every module a cell may import, by dotted name.
 
-    `random` is one generator seeded with `seed`, so that a cell run again gives the same result.
+    `random` is one generator seeded with `seed`, so that a cell run again gives the same result;
+    `random.seed()` seeds it with that again.
     `traceback_text` words the exception that is being handled.
     """
     named = {name: _listed(module, words) for name, (module, words) in _LISTED.items()}
     named |= {name: _public(module) for name, module in _PUBLIC.items()}
     named["collections"]["abc"] = SealedModule("collections.abc", _public(collections.abc))
+    named["collections"]["namedtuple"] = namedtuple
+    named["copy"]["deepcopy"] = _deepcopy
+    named["dataclasses"]["dataclass"] = dataclass
+    named["enum"] |= ENUMS
     named["functools"]["wraps"] = _wraps
+    named["typing"]["NamedTuple"] = NAMED_TUPLE
     named["operator"] |= {"attrgetter": _attrgetter, "methodcaller": _methodcaller}
     named["random"] = _random(seed)
     named["time"] = {
@@ -167,6 +181,7 @@ _PUBLIC: dict[str, ModuleType] = {
     "unicodedata": unicodedata,
 }
 _LISTED: dict[str, tuple[ModuleType, str]] = {
+    "abc": (abc, "ABC abstractmethod"),
     "calendar": (
         calendar,
         (
@@ -175,22 +190,27 @@ _LISTED: dict[str, tuple[ModuleType, str]] = {
             "SATURDAY SUNDAY"
         ),
     ),
-    "collections": (collections, "Counter OrderedDict defaultdict deque namedtuple ChainMap"),
+    "collections": (collections, "Counter OrderedDict defaultdict deque ChainMap"),
     "contextlib": (contextlib, "contextmanager suppress nullcontext"),
-    "copy": (copy, "copy deepcopy"),
+    "copy": (copy, "copy"),
+    "csv": (
+        csv,
+        "reader writer DictReader DictWriter Error QUOTE_ALL QUOTE_MINIMAL QUOTE_NONE",
+    ),
     "dataclasses": (
         dataclasses,
         (
-            "dataclass field fields asdict astuple replace is_dataclass FrozenInstanceError "
+            "field fields asdict astuple replace is_dataclass FrozenInstanceError "
             "KW_ONLY MISSING InitVar"
         ),
     ),
     "difflib": (difflib, "SequenceMatcher get_close_matches ndiff unified_diff"),
-    "enum": (enum, "Enum IntEnum StrEnum Flag IntFlag auto unique"),
+    "enum": (enum, "auto unique"),
     "functools": (
         functools,
         "reduce partial lru_cache cache cached_property cmp_to_key total_ordering",
     ),
+    "io": (io, "StringIO"),
     "json": (json, "loads dumps JSONDecodeError JSONEncoder JSONDecoder"),
     "operator": (
         operator,
@@ -218,7 +238,7 @@ _LISTED: dict[str, tuple[ModuleType, str]] = {
         typing,
         (
             "Any Optional Union List Dict Set FrozenSet Tuple Iterable Iterator Sequence Mapping "
-            "Callable Generator Literal NamedTuple TypedDict TypeVar Generic Final ClassVar "
+            "Callable Generator Literal TypedDict TypeVar Generic Final ClassVar "
             "Annotated NewType TypeAlias NoReturn Self Type Hashable Sized Collection Counter "
             "DefaultDict Deque cast TYPE_CHECKING overload"
         ),
@@ -227,9 +247,18 @@ _LISTED: dict[str, tuple[ModuleType, str]] = {
 
 
 def _random(seed: int) -> dict[str, Any]:
-    generator = random.Random(seed)  # noqa: S311 - for agents' code, and repeatable on purpose
-    names = "random randint randrange uniform choice choices sample shuffle gauss seed"
-    return {name: getattr(generator, name) for name in names.split()}
+    names = "random randint randrange uniform choice choices sample shuffle gauss"
+    random.seed(seed)  # the process's own generator, since statistics draws from it, too
+
+    def reseed(a: Any = None, version: int = 2) -> None:
+        random.seed(seed if a is None else a, version)
+
+    return {**_listed(random, names), "seed": reseed}
+
+
+def _deepcopy(value: Any, /) -> Any:
+    """`copy.deepcopy` without the memo, which would keep the insides of what is copied."""
+    return copy.deepcopy(value)
 
 
 def _gmtime(seconds: float | None = None) -> time.struct_time:

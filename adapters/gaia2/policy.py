@@ -13,35 +13,20 @@ secret. Reading an attribute becomes `_getattr_(a, "b")`, writing one `_write_(a
 from __future__ import annotations
 
 import ast
-import re
 from types import CodeType
 from typing import ClassVar
 
-from RestrictedPython.transformer import INSPECT_ATTRIBUTES, RestrictingNodeTransformer
+from RestrictedPython.transformer import RestrictingNodeTransformer
 
-__all__ = ["NAMEDTUPLE_API", "READABLE_DUNDERS", "SUPER_METHODS", "NotPossible", "compile_cell"]
-
-READABLE_DUNDERS = frozenset({"__class__", "__doc__", "__name__", "__qualname__"})
-"""Dunder attributes that give away a name or a type and nothing else."""
-SUPER_METHODS = frozenset(
-    {"__init__", "__post_init__", "__str__", "__repr__", "__eq__", "__hash__", "__len__"}
-    | {"__getitem__", "__setitem__", "__contains__", "__enter__", "__exit__"}
+from adapters.gaia2.names import (
+    attribute_refusal,
+    mangled,
+    method_refusal,
+    name_refusal,
+    pattern_refusal,
 )
-"""Dunder methods that may be called on `super()`."""
-NAMEDTUPLE_API = frozenset({"_asdict", "_replace", "_fields", "_make"})
 
-OWN_METHODS = frozenset(
-    f"__{name}__"
-    for names in (
-        "init post_init str repr hash bool len iter next contains call enter exit reversed",
-        "getitem setitem delitem eq ne lt le gt ge add radd iadd sub rsub isub mul rmul imul",
-        "truediv rtruediv floordiv mod pow neg abs and or xor invert int float index round",
-    )
-    for name in names.split()
-)
-"""Dunder methods a class may define: none decides how attributes are found or classes are made."""
-
-_INTERNAL = re.compile(r"^_\w*_$")
+__all__ = ["NotPossible", "compile_cell"]
 
 _INSTEAD = {
     "AsyncFunctionDef": '"async def" is not available. Write a plain "def": calls run in order.',
@@ -60,10 +45,14 @@ class CellPolicy(RestrictingNodeTransformer):
     """Checks and rewrites the tree of one cell."""
 
     _module_level: ClassVar[frozenset[str]] = frozenset({"__name__"})
+    _class: str | None = None
+    """The class whose body is being visited."""
 
     def refuse(self, node: ast.AST, words: str) -> None:
-        """Note a refusal with its line."""
-        self.errors.append(f"Line {getattr(node, 'lineno', '?')}: {words}")
+        """Note a refusal with its line, once; no words are no refusal."""
+        told = f"Line {getattr(node, 'lineno', '?')}: {words}"
+        if words and told not in self.errors:
+            self.errors.append(told)
 
     def not_allowed(self, node: ast.AST) -> None:
         """Refuse a construct as a whole."""
@@ -79,14 +68,8 @@ class CellPolicy(RestrictingNodeTransformer):
         allow_magic_methods: bool = False,
     ) -> None:
         """Refuse a name that the guards use or that a frame would answer to."""
-        if name is None or name == "_":
-            return
-        if allow_magic_methods and name in OWN_METHODS:
-            return
-        if name.startswith("__") or (name.startswith("_") and name.endswith("_")):
-            self.refuse(node, f'the name "{name}" is reserved. Choose one without "__".')
-        elif name in INSPECT_ATTRIBUTES:
-            self.refuse(node, f'the name "{name}" is reserved. Choose another.')
+        if name is not None:
+            self.refuse(node, method_refusal(name) if allow_magic_methods else name_refusal(name))
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Check the name; `print` is an ordinary function here, and `__name__` may be read."""
@@ -97,7 +80,8 @@ class CellPolicy(RestrictingNodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         """Turn reads into `_getattr_(a, "b")` and writes into `_write_(a).b`."""
         reading = isinstance(node.ctx, ast.Load)
-        self._check_attribute(node, node.attr, reading=reading)
+        node.attr = mangled(node.attr, self._class)
+        self.refuse(node, attribute_refusal(node.attr, reading=reading))
         node = self.node_contents_visit(node)
         guard = ast.Name("_getattr_" if reading else "_write_", ast.Load())
         if reading:
@@ -105,15 +89,6 @@ class CellPolicy(RestrictingNodeTransformer):
             return ast.fix_missing_locations(ast.copy_location(read, node))
         node.value = ast.copy_location(ast.Call(guard, [node.value], []), node.value)
         return ast.fix_missing_locations(node)
-
-    def _check_attribute(self, node: ast.AST, name: str, *, reading: bool) -> None:
-        if name in INSPECT_ATTRIBUTES:
-            self.refuse(node, f'".{name}" reaches into the interpreter and is not available.')
-        elif name.startswith("__"):
-            if not (reading and name in READABLE_DUNDERS | SUPER_METHODS):
-                self.refuse(node, f'".{name}" is not available. Use a public method or function.')
-        elif _INTERNAL.match(name) and name != "_":
-            self.refuse(node, f'the attribute name ".{name}" is reserved. Choose another.')
 
     # what RestrictedPython guards and we leave to Python
 
@@ -167,11 +142,36 @@ class CellPolicy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """Allow classes without class keywords: a metaclass decides what attributes mean."""
+        """Allow classes without a metaclass, which decides what attributes mean."""
         self.check_name(node, node.name)
-        if node.keywords:
+        if any(keyword.arg != "total" for keyword in node.keywords):
             self.refuse(node, "class keywords (metaclass=...) are not available. Leave them out.")
-        return self.node_contents_visit(node)
+        if any(isinstance(base, ast.Name) and base.id == "type" for base in node.bases):
+            self.refuse(node, "a class of classes is not available. Write a class decorator.")
+        body, node.body = node.body, []
+        node = self.node_contents_visit(node)  # bases and decorators belong to the class around
+        around, self._class = self._class, node.name
+        node.body = [self._class_line(line) for line in body]
+        self._class = around
+        return node
+
+    def _class_line(self, line: ast.stmt) -> ast.stmt:
+        """Visit a line of a class; `__slots__` may name slots that may be attributes."""
+        match line:
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=value):
+                slots = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+                for slot in slots:
+                    self._check_slot(slot)
+                return line
+        visited: ast.stmt = self.visit(line)
+        return visited
+
+    def _check_slot(self, slot: ast.expr) -> None:
+        if isinstance(slot, ast.Constant) and isinstance(slot.value, str):
+            name = mangled(slot.value, self._class)
+            self.refuse(slot, attribute_refusal(name, reading=False))
+        else:
+            self.refuse(slot, "__slots__ is a tuple of names in quotes here.")
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         """Visit the cell."""
@@ -194,7 +194,7 @@ class CellPolicy(RestrictingNodeTransformer):
         """Allow `match`."""
         return self.node_contents_visit(node)
 
-    visit_match_case = visit_MatchValue = visit_MatchSingleton = visit_Match
+    visit_match_case = visit_MatchSingleton = visit_Match
     visit_MatchSequence = visit_MatchOr = visit_Match
 
     def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
@@ -208,16 +208,34 @@ class CellPolicy(RestrictingNodeTransformer):
         return node
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
-        """Check the name that takes the rest."""
+        """Check the keys and the name that takes the rest."""
         self.check_name(node, node.rest)
-        return self.node_contents_visit(node)
+        node.keys = [self._in_pattern(key) for key in node.keys]
+        node.patterns = [self.visit(pattern) for pattern in node.patterns]
+        return node
+
+    def visit_MatchValue(self, node: ast.MatchValue) -> ast.AST:
+        """Check a value to compare with."""
+        node.value = self._in_pattern(node.value)
+        return node
 
     def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
-        """Check the attributes: a class pattern reads them without `_getattr_`."""
+        """Check the class and the attributes that are read."""
+        node.cls = self._in_pattern(node.cls)
         for name in node.kwd_attrs:
-            if name.startswith("_") or name in INSPECT_ATTRIBUTES:
-                self.refuse(node, f'the pattern reads ".{name}", which is not available.')
-        return self.node_contents_visit(node)
+            self.refuse(node, pattern_refusal(name))
+        node.patterns = [self.visit(pattern) for pattern in node.patterns]
+        node.kwd_patterns = [self.visit(pattern) for pattern in node.kwd_patterns]
+        return node
+
+    def _in_pattern(self, node: ast.expr) -> ast.expr:
+        """Check a dotted name, which Python wants as it is written: without `_getattr_`."""
+        inner = node
+        while isinstance(inner, ast.Attribute):
+            self.refuse(inner, pattern_refusal(inner.attr))
+            inner = inner.value
+        visited: ast.expr = self.visit(inner)
+        return visited if inner is node else node
 
 
 def compile_cell(source: str, filename: str) -> CodeType:

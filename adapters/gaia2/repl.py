@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Iterable
 from typing import Any
 
+from adapters.gaia2.addresses import Identities, without_addresses
 from adapters.gaia2.guards import BUILTINS, CELL_MODULE, read_attribute, writable
 from adapters.gaia2.modules import importer, modules
 from adapters.gaia2.policy import NotPossible, compile_cell
@@ -39,6 +40,7 @@ class Output(io.TextIOBase):
     def write(self, text: str) -> int:
         """Keep the text, or as much of it as there is room for."""
         if not self._deaf:
+            text = without_addresses(text)
             self._parts.append(text[: self._room])
             self._lost += max(0, len(text) - self._room)
             self._room = max(0, self._room - len(text))
@@ -69,7 +71,14 @@ class Session:
         self._cells = 0
         apps = Apps(docs, call)
         known = modules(seed, lambda: _words(sys.exception()))
-        builtins = {**BUILTINS, "__import__": importer(known), "help": self._help}
+        identities = Identities()
+        builtins = {
+            **BUILTINS,
+            "__import__": importer(known),
+            "help": self._help,
+            "id": identities.number,
+            "hash": identities.hash,
+        }
         self._globals: dict[str, Any] = {
             "__builtins__": builtins,
             "__name__": CELL_MODULE,

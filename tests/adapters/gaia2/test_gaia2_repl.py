@@ -40,6 +40,17 @@ def run(source: str, *before: str) -> str:
     return cells.execute(source)
 
 
+INJECTED = (
+    "from dataclasses import dataclass\n"
+    "N = \"a,)\\n print('LE' 'AK')\\n def w():\\n  if 1:\\n   return (0\"\n"
+)
+FRAME_BY_POSITION = """
+g = (x for x in [1])
+class P(A, Sized): pass
+P.register(type(g))
+match g:
+    case P(f): print('LE' 'AK', f)
+"""
 WAYS_OUT = {
     "dunder attribute": "().__class__.__base__.__subclasses__()",
     "globals of a function": "def f(): pass\nf.__globals__",
@@ -63,6 +74,38 @@ WAYS_OUT = {
         "S('{0.__self__}').f(print)"
     ),
     "format by map": "list(map(str.format, ['{0.__self__}'], [print]))",
+    "format by a kind of super": (
+        "class S(super): pass\nclass T(str): pass\nS(T, T('{0.__self__}')).format(print)"
+    ),
+    "format through a type": (
+        "from typing import Annotated\nAnnotated[str, 1].format('{0.__self__}', print)"
+    ),
+    "format through a generic": "type(list[int])(str, int).format('{0.__self__}', print)",
+    "percent format": "'%(p.__self__)s' % {'p': print}",
+    "template": "import string\nstring.Template('${p.__self__}').substitute(p=print)",
+    "reduce over getattr": "import functools\nfunctools.reduce(getattr, ['__self__'], print)",
+    "partial of getattr": "import functools\nfunctools.partial(getattr, print)('__self__')",
+    "sorted by attrgetter": (
+        "from operator import attrgetter\nsorted([print, len], key=attrgetter('__self__'))"
+    ),
+    "json default": (
+        "import json\nfrom operator import attrgetter\n"
+        "json.dumps([print], default=attrgetter('__self__'))"
+    ),
+    "re.sub with a function": (
+        "import re\nre.sub('__self__', lambda m: getattr(print, m.group()).x, '__self__')"
+    ),
+    "dataclasses.replace": (
+        "from dataclasses import dataclass, replace\n@dataclass\nclass P:\n    n: int\n"
+        "replace(P(1), __class__=int)"
+    ),
+    "copy.replace": "from copy import replace",
+    "singledispatch": "from functools import singledispatch",
+    "singledispatchmethod": "from functools import singledispatchmethod",
+    "cached_property": (
+        "from functools import cached_property\nclass C:\n"
+        "    n = cached_property(lambda self: getattr(self, '__dict__'))\nC().n"
+    ),
     "f-string with attributes": "f'{print.__self__}'",
     "string.Formatter": "import string\nstring.Formatter().format('{0.__self__}', print)",
     "__wrapped__": (
@@ -95,6 +138,94 @@ WAYS_OUT = {
     "match on a frame": (
         "from collections.abc import Generator\ng = (x for x in [1])\n"
         "match g:\n    case Generator(gi_frame=f): print('LE' 'AK', f)"
+    ),
+    "match on str.format": (
+        "match '{0.__self__}':\n    case str(format=f): print('LE' 'AK', f(print))"
+    ),
+    "match on the wall clock": (
+        "from datetime import datetime\nmatch datetime(2024, 1, 1):\n"
+        "    case datetime(now=n): print('LE' 'AK', n())"
+    ),
+    "match on the object of an error": (
+        "try:\n    print.nope\nexcept Exception as e:\n    match e:\n"
+        "        case AttributeError(obj=o): print('LE' 'AK', o)"
+    ),
+    "match on a private value": "match 1:\n    case print.__self__: pass",
+    "match on a private key": "match {}:\n    case {print.__self__: x}: pass",
+    "match on the class of a private value": "match 1:\n    case apps._apps.X(): pass",
+    "match on str.format as a value": "match 1:\n    case str.format: pass",
+    "match by position on a frame": (
+        "from collections import namedtuple\nfrom collections.abc import Sized\n"
+        f"A = namedtuple('A', ['gi_frame'])\n{FRAME_BY_POSITION}"
+    ),
+    "match by position on a frame, renamed": (
+        "from collections import namedtuple\nfrom collections.abc import Sized\n"
+        f"A = namedtuple('A', ['gi_frame'], rename=True)\n{FRAME_BY_POSITION}"
+    ),
+    "match by position on a frame, typed": (
+        "from typing import NamedTuple\nfrom collections.abc import Sized\n"
+        f"A = NamedTuple('A', [('gi_frame', int)])\n{FRAME_BY_POSITION}"
+    ),
+    "match by position on the wall clock": (
+        "from dataclasses import dataclass\nfrom datetime import datetime\n"
+        "@dataclass(init=False)\nclass P(datetime):\n    now: int\n"
+        "match P(2024, 1, 1):\n    case P(n): print('LE' 'AK', n())"
+    ),
+    "match args of an enum": (
+        "from enum import Enum\nE = Enum('E', {'__match_args__': ('__class__',), 'A': 1})\n"
+        "match E.A:\n    case E(c): print('LE' 'AK', c)"
+    ),
+    "match args by __slots__": "class C:\n    __slots__ = ('__match_args__',)",
+    "computed __slots__": "class C:\n    __slots__ = '__match' + '_args__'",
+    "virtual subclass": "from collections.abc import Sized\nSized.register(int)",
+    "virtual subclass of one's own": (
+        "from abc import ABC\nclass C(ABC): pass\ngetattr(C, 'register')(int)"
+    ),
+    "virtual subclass by match": (
+        "from abc import ABC\nmatch ABC:\n    case object(register=r): print('LE' 'AK', r)"
+    ),
+    "code in a field's name": (
+        f"{INJECTED}from typing import TypedDict\nT = TypedDict('T', {{N: int}})\n"
+        "dataclass(init=False, repr=False, eq=True)(T)"
+    ),
+    "code in a field's name, of an enum": (
+        f"{INJECTED}from enum import Enum\nE = Enum('E', {{'__annotations__': {{N: int}}}})\n"
+        "dataclass(init=False, repr=False, eq=True)(E)"
+    ),
+    "code in a field's name, of a namedtuple": (
+        f"{INJECTED}from collections import namedtuple\nnamedtuple('T', [N])"
+    ),
+    "code in a field's name, of a NamedTuple": (
+        f"{INJECTED}from typing import NamedTuple\nNamedTuple('T', [(N, int)])"
+    ),
+    "code in a class's name": (f"{INJECTED}from collections import namedtuple\nnamedtuple(N, 'a')"),
+    "a field's name that answers for itself": (
+        f"{INJECTED}from typing import TypedDict\nclass S(str):\n"
+        "    def isidentifier(self): return True\n"
+        "dataclass(TypedDict('T', {S('a'): int}))"
+    ),
+    "field read as str.format": (
+        "from dataclasses import dataclass, asdict\n"
+        "@dataclass(init=False, repr=False, eq=False)\nclass P(str):\n    format: int\n"
+        "print('LE' 'AK', asdict(P('{0.__self__}'))['format'](print))"
+    ),
+    "dataclass of a library's class": (
+        "import json\nfrom dataclasses import dataclass\ndataclass(json.JSONEncoder)"
+    ),
+    "type of a field that evaluates": (
+        "from dataclasses import dataclass, fields\nfrom typing import TypedDict\n"
+        'class T(TypedDict):\n    a: \'print("LE" "AK")\'\n'
+        "fields(dataclass(init=False)(T))[0].type.evaluate()"
+    ),
+    "dunder member of an enum": "from enum import Enum\nEnum('E', {'__reduce_ex__': 1})",
+    "dunder member of an enum, in pairs": "from enum import Enum\nEnum('E', [('__copy__', 1)])",
+    "dunder member of an enum, in words": "from enum import Flag\nFlag('E', names='A __copy__')",
+    "dunder member of an enum, by a base": (
+        "from enum import Enum\nclass Base(Enum): pass\nBase('E', {'__getattribute__': 1})"
+    ),
+    "member's name that answers for itself": (
+        "from enum import Enum\nclass S(str):\n    def startswith(self, *a): return False\n"
+        "Enum('E', [(S('__copy__'), 1)])"
     ),
     "field named after a frame": (
         "from dataclasses import dataclass\n@dataclass\nclass P:\n    gi_frame: int"
@@ -134,6 +265,13 @@ WAYS_OUT = {
     "delete an attribute of a module": "import json\ndel json.dumps",
     "wall clock": "import datetime\ndatetime.datetime.now()",
     "wall clock by getattr": "from datetime import date\ngetattr(date, 'today')()",
+    "wall clock by super": (
+        "from datetime import datetime\nclass D(datetime):\n"
+        "    def f(self): return super().now()\nD(2024, 1, 1).f()"
+    ),
+    "wall clock through a type": (
+        "from datetime import datetime\nfrom typing import Annotated\nAnnotated[datetime, 1].now()"
+    ),
     "sleep": "import time\ntime.sleep(1)",
     "async": "async def f(): pass",
     "except star": "try:\n    pass\nexcept* ValueError:\n    pass",
@@ -141,6 +279,21 @@ WAYS_OUT = {
     "relative import": "from . import repl",
     "vars of a module": "import json\nvars(json)",
     "object.__setattr__": "object.__setattr__(apps, 'x', 1)",
+    "inside of apps through a generic": (
+        "class G(type(list[int])): pass\nprint('LE' 'AK', G(apps, ())._apps)"
+    ),
+    "inside of a module by a copy's memo": "import copy, json\ncopy.deepcopy(json, {})",
+    "inside of a method by mangling": (
+        "class App:\n    def f(self): return apps.Emails.__functions\nApp().f()"
+    ),
+    "metaclass by its base": "class M(type): pass",
+    "class keyword beside total": "class C(total=False, metaclass=type): pass",
+    "frame of a cause": (
+        "try:\n    try:\n        1 / 0\n    except ArithmeticError as e:\n"
+        "        raise ValueError from e\nexcept ValueError as e:\n"
+        "    getattr(e.__cause__, '__traceback__').tb_frame"
+    ),
+    "cause of what is no exception": "getattr(print, '__context__')",
     "class of a copied stub": "import copy\ncopy.copy(apps).__class__",
 }
 
@@ -158,6 +311,23 @@ def test_a_way_out_is_refused(way: str) -> None:
     [
         ("x = 1\nasync def f(): pass", ["Line 2", "async def", 'plain "def"']),
         ("a.__dict__\nclass C(metaclass=M): pass", ["Line 1", "__dict__", "Line 2", "metaclass"]),
+        ("a.__dict__", ["vars(value)"]),
+        ("a.__x", ["one underscore"]),
+        ("class M(type): pass", ["class of classes", "class decorator"]),
+        ("class C:\n    def __new__(cls): pass", ["__new__", "__init__"]),
+        ("class C:\n    def __get__(self): pass", ["__get__", "Leave it out"]),
+        ("match 1:\n    case int(format=f): pass", ["format", "case x if x.format"]),
+        ("from apps import Emails", ["there already", "apps.Emails.send_email(...)"]),
+        ("import apps", ["there already"]),
+        ("'x' in globals()", ["globals()", "except NameError"]),
+        ("dir()", ["dir()", "except NameError"]),
+        ("vars()", ["vars()", "except NameError"]),
+        ("exit()", ["exit()", "ends by itself"]),
+        ("import sys\nsys.exit()", ["sys", "ends by itself"]),
+        ("import types", ["dataclass"]),
+        ("import hashlib", ["hashlib", "ids come from the world"]),
+        ("from dateutil import parser", ["dateutil", "fromisoformat"]),
+        ("import warnings", ["leave it out"]),
         ("import os", ["os", "apps.Files"]),
         ("import pandas as pd", ["pandas", "sorted()"]),
         ("import nothing_like_it", ["nothing_like_it", "Available: ", "json"]),
