@@ -24,6 +24,7 @@ CELL = {"RestrictedPython"}
 APPWORLD = {"appworld", "fastapi_login", "httpx", "pendulum", "yaml"}
 ARE = {"are"}
 CHILDREN = (
+    ("runtime", "locking", set[str]()),
     ("runtime/bridge", "child lockdown syscalls wire zygote", set[str]()),
     ("adapters/appworld", "cell kinds plain world zygote mini/**/*", APPWORLD),
     ("adapters/gaia2", "addresses cell guards makers modules names policy repl stubs", CELL),

@@ -17,7 +17,7 @@ import threading
 from typing import Any
 
 from runtime.bridge import lockdown
-from runtime.bridge.wire import Frame, Wire
+from runtime.bridge.wire import Frame, Wire, encode
 
 __all__ = ["main"]
 
@@ -188,13 +188,14 @@ class _Client:
         make another.
         """
         with self._lock:
+            self._number += 1
+            number = self._number
+            encoded = encode(frame | {"n": number}, _as_logged)  # runs code of the agent's values
             collects = gc.isenabled()
             gc.disable()
             held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
             try:
-                self._number += 1
-                number = self._number
-                self._calls.send(frame | {"n": number}, default=_as_logged)
+                self._calls.send_bytes(encoded)
                 while number not in self._replies:
                     reply = self._calls.recv()
                     self._replies[reply["n"]] = reply

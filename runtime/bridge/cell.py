@@ -15,7 +15,7 @@ from typing import Any
 
 from runtime.bridge.channel import readable
 from runtime.bridge.host import Child, Host
-from runtime.bridge.wire import BadFrame, Closed, Frame
+from runtime.bridge.wire import FROM_AGENT, BadFrame, Closed, Frame
 from runtime.contracts import CellEnd, Value
 from runtime.errors import WorldError
 
@@ -24,6 +24,8 @@ __all__ = ["CellProcess", "CellRun"]
 OPEN_S = 60.0
 LEFT_OVER_FRAMES = 64
 """Requests of left-over threads that are answered (refused) before a cell; more end the process."""
+LONGEST_OUTPUT = (1 << 20) + 100
+"""Characters of output that are taken over. An honest cell has cut its own, and says so, before."""
 RESTARTED = "The interpreter was restarted: all variables are lost."
 
 Answer = Callable[[Frame], Awaitable[Frame]]
@@ -60,7 +62,7 @@ class CellProcess:
 
     async def open(self) -> None:
         """Fork the process and wait until it is locked down. Raises `WorldError`."""
-        child = await self._host.spawn(self._role, self._params, channels=2)
+        child = await self._host.spawn(self._role, self._params, channels=2, bounds=FROM_AGENT)
         self._child = child
         try:
             ready = await child.opened("The cell process", OPEN_S)
@@ -231,5 +233,6 @@ class _Clock:
 
 
 def _text(value: object) -> str:
-    """Return a hostile value as text that every later step can encode."""
-    return str(value if value is not None else "").encode("utf-8", "replace").decode()
+    """Return a hostile value as text that every later step can encode, and not too long."""
+    text = str(value if value is not None else "")[:LONGEST_OUTPUT]
+    return text.encode("utf-8", "replace").decode()

@@ -6,7 +6,7 @@ import asyncio
 import socket
 from collections.abc import Sequence
 
-from runtime.bridge.wire import LARGEST, Closed, Frame, decode, encode
+from runtime.bridge.wire import FROM_OURS, Bounds, Closed, Frame, decode, encode
 
 __all__ = ["Channel", "readable"]
 
@@ -14,10 +14,10 @@ __all__ = ["Channel", "readable"]
 class Channel:
     """One connected socket. One receiver and one sender at a time."""
 
-    def __init__(self, sock: socket.socket, largest: int = LARGEST) -> None:
+    def __init__(self, sock: socket.socket, bounds: Bounds = FROM_OURS) -> None:
         sock.setblocking(False)
         self._sock = sock
-        self._largest = largest
+        self._bounds = bounds
         self._buffer = bytearray()
 
     def fileno(self) -> int:
@@ -47,7 +47,7 @@ class Channel:
 
         Raises `Closed` or `BadFrame`.
         """
-        while (frame := decode(self._buffer, self._largest)) is None:
+        while (frame := decode(self._buffer, self._bounds)) is None:
             try:
                 data = self._sock.recv(1 << 16)
             except BlockingIOError:

@@ -15,7 +15,7 @@ from typing import IO, Any, TypeVar
 
 from runtime.bridge import child as bootstrap
 from runtime.bridge.channel import Channel
-from runtime.bridge.wire import BadFrame, Closed, Frame
+from runtime.bridge.wire import FROM_OURS, BadFrame, Bounds, Closed, Frame
 from runtime.errors import NotReady, WorldError
 
 __all__ = ["Child", "Host"]
@@ -137,14 +137,21 @@ class Host:
         async with self._lock:
             return await self._started()
 
-    async def spawn(self, role: str, params: Mapping[str, Any], channels: int = 1) -> Child:
-        """Fork a child. Raises `WorldError` if that fails, `NotReady` as `start` does.
+    async def spawn(
+        self,
+        role: str,
+        params: Mapping[str, Any],
+        channels: int = 1,
+        bounds: Bounds = FROM_OURS,
+    ) -> Child:
+        """Fork a child whose frames are held to `bounds`.
 
+        Raises `WorldError` if that fails, `NotReady` as `start` does.
         A zygote that has died is started again, once.
         """
         await self.start()
         command = {"op": "spawn", "role": role, "params": dict(params)}
-        spawning = asyncio.create_task(self._spawn(command, channels))
+        spawning = asyncio.create_task(self._spawn(command, channels, bounds))
         try:
             return await asyncio.shield(spawning)
         except asyncio.CancelledError:
@@ -161,17 +168,17 @@ class Host:
         async with self._lock:
             await self._stop()
 
-    async def _spawn(self, command: Frame, channels: int) -> Child:
+    async def _spawn(self, command: Frame, channels: int, bounds: Bounds) -> Child:
         async with self._lock:
             try:
-                return await self._fork(command, channels)
+                return await self._fork(command, channels, bounds)
             except WorldError:
                 if self._process is not None:
                     raise
             await self._started()
-            return await self._fork(command, channels)
+            return await self._fork(command, channels, bounds)
 
-    async def _fork(self, command: Frame, channels: int) -> Child:
+    async def _fork(self, command: Frame, channels: int, bounds: Bounds) -> Child:
         pairs = [socket.socketpair() for _ in range(channels)]
         try:
             reply = await self._command_with(command, [theirs.fileno() for _, theirs in pairs])
@@ -182,7 +189,7 @@ class Host:
         finally:
             for _, theirs in pairs:
                 theirs.close()
-        return Child(self, reply["pid"], tuple(Channel(ours) for ours, _ in pairs))
+        return Child(self, reply["pid"], tuple(Channel(ours, bounds) for ours, _ in pairs))
 
     async def _reap(self, pid: int) -> int:
         async with self._lock:

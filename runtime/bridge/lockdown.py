@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from runtime.bridge.syscalls import AUDIT_ARCH, CLONE, CLONE3, DENIED
+from runtime.bridge.syscalls import ALLOWED_COMMANDS, AUDIT_ARCH, CLONE, CLONE3, DENIED
 from runtime.bridge.zygote import die_with_parent
 
 __all__ = ["describe", "lock", "probe"]
@@ -213,7 +213,7 @@ def _program(machine: str) -> list[tuple[int, int, int, int]]:
     """Return the filter: (operation, jump if true, jump if false, constant) per step."""
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, kill, denied, missing = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
-    number, architecture, first_argument = 0, 4, 16
+    number, architecture, first_argument, second_argument = 0, 4, 16, 24
     steps = [
         (load, 0, 0, architecture),
         (equal, 1, 0, AUDIT_ARCH[machine]),
@@ -233,6 +233,11 @@ def _program(machine: str) -> list[tuple[int, int, int, int]]:
     ]
     for call in DENIED[machine]:
         steps += [(equal, 0, 1, call), (give, 0, 0, denied)]
+    for call, commands in ALLOWED_COMMANDS[machine].items():
+        steps += [(equal, 0, 2 * len(commands) + 2, call), (load, 0, 0, second_argument)]
+        for command in commands:
+            steps += [(equal, 0, 1, command), (give, 0, 0, allow)]
+        steps += [(give, 0, 0, denied)]
     return [*steps, (give, 0, 0, allow)]
 
 

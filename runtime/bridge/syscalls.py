@@ -7,7 +7,7 @@ machine does not have are absent from its column.
 
 from __future__ import annotations
 
-__all__ = ["AUDIT_ARCH", "CLONE", "CLONE3", "DENIED"]
+__all__ = ["ALLOWED_COMMANDS", "AUDIT_ARCH", "CLONE", "CLONE3", "DENIED"]
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CLONE = {"x86_64": 56, "aarch64": 220}
@@ -23,9 +23,10 @@ _TABLE: dict[str, tuple[int | None, int | None]] = {
     "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281),
     # signals, tracing, other processes' memory and descriptors
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
-    "rt_tgsigqueueinfo": (297, 240), "pidfd_open": (434, 434), "pidfd_send_signal": (424, 424),
-    "pidfd_getfd": (438, 438), "ptrace": (101, 117), "process_vm_readv": (310, 270),
-    "process_vm_writev": (311, 271), "kcmp": (312, 272), "process_madvise": (440, 440),
+    "rt_tgsigqueueinfo": (297, 240), "timer_create": (222, 107), "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424), "pidfd_getfd": (438, 438), "ptrace": (101, 117),
+    "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+    "process_madvise": (440, 440),
     # namespaces, mounts, roots
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39),
     "pivot_root": (155, 41), "chroot": (161, 51), "move_mount": (429, 429), "fsopen": (430, 430),
@@ -50,7 +51,8 @@ _TABLE: dict[str, tuple[int | None, int | None]] = {
     "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "sched_setattr": (314, 274),
     "sched_setaffinity": (203, 122), "ioprio_set": (251, 30),
     # shared memory and queues that outlive a process
-    "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "flock": (73, 32), "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186),
+    "mq_open": (240, 180),
     # the kernel's large or rarely needed doors
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
     "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
@@ -65,3 +67,14 @@ DENIED: dict[str, tuple[int, ...]] = {
     machine: tuple(row[column] for row in _TABLE.values() if row[column] is not None)  # type: ignore[misc]
     for column, machine in enumerate(("x86_64", "aarch64"))
 }
+
+_FCNTL = (0, 1, 2, 3, 4, 1030)
+"""F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC. Not the owner of a descriptor, who
+gets signals (SIGCONT would thaw a frozen process), nor locks, which name other processes."""
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of a descriptor."""
+ALLOWED_COMMANDS: dict[str, dict[int, tuple[int, ...]]] = {
+    "x86_64": {72: _FCNTL, 16: _IOCTL},
+    "aarch64": {25: _FCNTL, 29: _IOCTL},
+}
+"""Calls that may be used with these second arguments only."""

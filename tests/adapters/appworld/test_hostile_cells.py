@@ -1,6 +1,7 @@
 """Cells that attack: each ends in a clear observation, and the next cell works as ever."""
 
 import asyncio
+import platform
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -34,6 +35,10 @@ async def survived(world: SplitWorld, source: str) -> Observation:
 def child_processes(world: SplitWorld) -> list[str]:
     pid = world.processes[0]
     return Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[0]
 
 
 async def test_endless_loop_that_swallows_everything(world: SplitWorld) -> None:
@@ -358,3 +363,92 @@ async def test_other_episodes_go_on_beside_a_hostile_one(appworld: AppWorld) -> 
         assert (await attack).end.status in {"timeout", "raised"}
         assert await works(bad)
         assert await works(good)
+
+
+THAW = """
+c = __import__('ctypes')
+libc, count = c.CDLL(None), 0
+class Event(c.Structure):
+    _fields_ = [('v', c.c_void_p), ('signal', c.c_int), ('how', c.c_int), ('pad', c.c_char * 48)]
+timer = c.c_int()
+made = libc.syscall(222, 1, c.byref(Event(None, 18, 0)), c.byref(timer))
+libc.syscall(223, timer, 0, (c.c_long * 4)(0, 10_000_000, 0, 10_000_000), None)
+def forever():
+    global count
+    while True: count += 1
+__import__('threading').Thread(target=forever, daemon=True).start()
+print(made)
+"""
+
+
+async def test_a_frozen_cell_cannot_set_a_timer_that_thaws_it(world: SplitWorld) -> None:
+    if platform.machine() != "x86_64":
+        pytest.skip("the numbers of system calls are another machine's")
+    assert await text_of(world, THAW) == "-1"
+    await asyncio.sleep(0.1)
+    assert state_of(world.processes[0]) == "T"
+    assert await works(world)
+
+
+SIGNAL_BY_DESCRIPTOR = """
+c = __import__('ctypes')
+libc, ends = c.CDLL(None), (c.c_int * 2)()
+libc.pipe(ends)
+owner, number = libc.fcntl(ends[0], 8, __import__('os').getpid()), libc.fcntl(ends[0], 10, 18)
+print(owner, number, libc.fcntl(ends[0], 3) >= 0, libc.flock(0, 2), libc.ioctl(0, 0x8901, ends))
+"""
+
+
+async def test_no_descriptor_can_be_made_to_signal_or_to_hold_locks(world: SplitWorld) -> None:
+    assert await text_of(world, SIGNAL_BY_DESCRIPTOR) == "-1 -1 True -1 -1"
+
+
+COLLECT_IN_AN_EXCHANGE = """
+gc = __import__('gc')
+gc.disable()
+found = []
+class Last:
+    def __del__(self): found.append(apis.supervisor.show_profile()['email'])
+class Odd:
+    def isoformat(self):
+        global kept
+        a = Last(); a.me = a; del a
+        kept = [slice(i, i, i) for i in range(3)]  # empties the cache of slices
+        gc.set_threshold(1, 1000, 1000); gc.enable()
+        return 'odd'
+for k in range(3):
+    reply = requester.client._exchange({
+        'op': 'call', 'method': 'POST', 'url': '/simple_note/notes',
+        'json': {'title': f'gc {k}', 'content': 'c'}, 'auth': f'Bearer {notes}', 'x': Odd(),
+    })
+    print(reply['status'])
+gc.set_threshold(700, 10, 10)
+"""
+
+
+async def test_a_collector_started_in_the_midst_of_a_write_loses_no_reply(
+    appworld: AppWorld,
+) -> None:
+    async with opened(appworld, cell_s=CELL_S) as split:
+        await split.execute(LOG_IN)
+        assert await text_of(split, COLLECT_IN_AN_EXCHANGE) == "200\n200\n200"
+        assert len(await executed(split)) == 3
+
+
+async def test_more_output_than_one_frame_holds_is_still_evaluated(appworld: AppWorld) -> None:
+    async with opened(appworld, cell_s=CELL_S) as split:
+        for _ in range(4):
+            assert len((await split.execute("print('\u00e9' * 1_000_000)")).text) >= 1_000_000
+        assert not (await split.evaluate()).passed
+
+
+async def test_an_argument_of_megabytes_reaches_the_world(appworld: AppWorld) -> None:
+    async with opened(appworld, cell_s=CELL_S) as split:
+        await split.execute(LOG_IN)
+        source = (
+            "note = apis.simple_note.create_note(\n"
+            "    title='long', content='x' * 9_000_000, access_token=notes)\n"
+            "print(len(apis.simple_note.show_note(\n"
+            "    note_id=note['note_id'], access_token=notes)['content']))"
+        )
+        assert await text_of(split, source) == "9000000"

@@ -52,6 +52,8 @@ async def survived(world: SplitWorld, source: str) -> Observation:
         ('raw(b"[" * 100_000)', "JSON nested deeper than 100"),
         ('raw(b"{nonsense")', "not JSON"),
         ('raw(b"[1]")', "not an object"),
+        ("raw(b'[' * 101 + b'\"' + b'\\\\\"' * 400_000)", "JSON nested deeper than 100"),
+        ('raw(b\'{"x":[\' + b"{}," * 1_000_000 + b"{}]}")', "JSON of more than 100000 items"),
         ('raw(b"\\xff\\xfe\\x00")', "not JSON"),
     ],
 )
@@ -74,6 +76,13 @@ async def test_a_forged_end_of_the_cell_gives_the_agents_own_text(world: SplitWo
     later = await world.execute("print('later')")
     assert later.end.status in {"timeout", "finished", "killed"}
     assert await works(world)
+
+
+async def test_a_forged_end_with_more_output_than_a_cell_may_have_is_cut(world: SplitWorld) -> None:
+    source = "control.sendall(frame(op='done', id=3, text='x' * 15_000_000))\nwhile True: pass"
+    observation = await world.execute(source)
+    assert set(observation.text) == {"x"}
+    assert len(observation.text) < 1_100_000
 
 
 async def test_a_forged_end_for_a_later_cell_is_dropped(world: SplitWorld) -> None:

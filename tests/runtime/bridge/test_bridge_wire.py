@@ -11,13 +11,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime.bridge.channel import Channel, readable
-from runtime.bridge.wire import DEEPEST, BadFrame, Closed, Wire, decode, encode
+from runtime.bridge.wire import (
+    DEEPEST,
+    FROM_AGENT,
+    BadFrame,
+    Bounds,
+    Closed,
+    Wire,
+    decode,
+    encode,
+)
 
 
 @pytest.fixture
 def pair() -> Iterator[tuple[Channel, socket.socket]]:
     ours, theirs = socket.socketpair()
-    channel = Channel(ours, largest=100_000)
+    channel = Channel(ours, Bounds(bytes=100_000, items=100))
     yield channel, theirs
     channel.close()
     theirs.close()
@@ -70,6 +79,24 @@ def test_what_is_no_frame_says_why(body: bytes, said: str) -> None:
         decode(bytearray(raw(body)))
 
 
+def test_a_text_without_end_after_deep_nesting_is_looked_at_once() -> None:
+    endless = b"[" * (DEEPEST + 1) + b'"' + b'\\"' * 1_000_000
+    with pytest.raises(BadFrame, match="nested deeper"):
+        decode(bytearray(raw(endless)))
+    shallow = b"[]" * (DEEPEST + 1) + b'"' + b'\\"' * 1_000_000
+    with pytest.raises(BadFrame, match="not JSON"):
+        decode(bytearray(raw(shallow)))
+
+
+def test_agents_send_no_millions_of_items_and_worlds_may() -> None:
+    frame = {"rows": [{}] * 100_001, "text": "one, two, [three]"}
+    with pytest.raises(BadFrame, match="more than 100000 items"):
+        decode(bytearray(encode(frame)), FROM_AGENT)
+    assert decode(bytearray(encode(frame))) == frame
+    prose = {"text": "one, two, [three]" * 100_000}
+    assert decode(bytearray(encode(prose)), FROM_AGENT) == prose
+
+
 def test_brackets_inside_of_texts_are_no_nesting() -> None:
     frame = {"text": '[{"' * 5000 + "\\", "rows": [{"a": [1]}] * 500}
     assert decode(bytearray(encode(frame))) == frame
@@ -85,8 +112,8 @@ def test_lone_surrogates_become_question_marks_and_pairs_stay() -> None:
 
 
 def test_a_length_beyond_the_limit_is_refused_before_it_arrives() -> None:
-    with pytest.raises(BadFrame, match="4000000000 bytes"):
-        decode(bytearray(raw(b"", 4_000_000_000)))
+    with pytest.raises(BadFrame, match="20000000 bytes"):
+        decode(bytearray(raw(b"", 20_000_000)), FROM_AGENT)
 
 
 async def test_a_cancelled_receive_loses_nothing(pair: tuple[Channel, socket.socket]) -> None:
