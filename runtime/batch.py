@@ -110,14 +110,20 @@ class Batch:
             for arm in self._arms
         ]
 
+    def check(self) -> None:
+        """Raise the `UsageError` or `RunMismatch` that `run` would start with; change nothing."""
+        for job in self.jobs():
+            job.arm.source.for_episode(job.task, self._manifest.seed)  # a missing script shows now
+        self._folder.resumes(self._manifest)
+
     async def run(self, watcher: Watcher) -> BatchResult:
         """Run what is not complete yet. A cancellation leaves finished episodes in place.
 
         Raises `UsageError`, `RunMismatch` or `NotReady` before anything has run, `TraceError` if
         the run folder cannot be written any more.
         """
-        for job in (jobs := self.jobs()):
-            job.arm.source.for_episode(job.task, self._manifest.seed)  # a missing script shows now
+        self.check()
+        jobs = self.jobs()
         self._folder.begin(self._manifest)
         with self._folder.locked(self._shard):
             waiting = [job for job in jobs if not self._complete(job)]

@@ -180,6 +180,9 @@ class Benchmark(Protocol):
         """Return a dataset's tasks in their order. Raises `UnknownName`."""
         ...
 
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Raise `UsageError` for a task that could not be opened; starts nothing."""
+
     def prompt(self, task: Task) -> Prompt:
         """Return the opening messages for a task."""
         ...

@@ -23,7 +23,7 @@ def merge_runs(sources: Sequence[RunFolder], target: RunFolder) -> int:
     """
     manifest = sources[0].manifest()
     for source in sources:
-        source.check(manifest)
+        source.check(manifest, f"Only folders of one run can be joined; here is {sources[0].path}.")
     target.begin(manifest)
     with target.locked(Shard()):
         for source in sources:

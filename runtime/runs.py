@@ -14,7 +14,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from runtime.trace import EndRecord, TraceFile, read_trace
 __all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard"]
 
 MANIFEST = "manifest.json"
+DRAFT = f"{MANIFEST}.partial"
+REPEAT = "Repeat the command it was made with, or choose another --out."
 LOCK = ".lock"
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -38,6 +40,17 @@ class ArmManifest(Value):
     model: dict[str, Json]
     settings: dict[str, Json] = Field(default_factory=dict)
     """Profile, memory hash, gate, latch and so on, as the arm's policy describes itself."""
+
+    def facts(self) -> dict[str, Json]:
+        """Return what tells this arm from another, under the keys that reports use."""
+        return {
+            "arm": self.name,
+            "model": self.model.get("name"),
+            "memory": self.settings.get("memory"),
+            "profile": self.settings.get("profile", "none"),
+            "gate": self.settings.get("gate", False),
+            "latch": self.settings.get("latch"),
+        }
 
 
 class Manifest(Value):
@@ -94,7 +107,7 @@ class RunFolder:
         except (OSError, UnicodeDecodeError) as error:
             raise BadFile(path, f"cannot be read ({error})") from None
 
-    def check(self, manifest: Manifest) -> None:
+    def check(self, manifest: Manifest, advice: str = REPEAT) -> None:
         """Raise `RunMismatch` showing what differs if the folder is of another configuration."""
         old, new = (each.model_dump(mode="json") for each in (self.manifest(), manifest))
         lines = [
@@ -105,9 +118,23 @@ class RunFolder:
         if lines:
             shown = "\n".join(f"  {line}" for line in lines[:12])
             raise RunMismatch(
-                f"{self.path} was made with another configuration:\n{shown}\n"
-                "Repeat the command it was made with, or choose another --out."
+                f"{self.path} was made with another configuration:\n{shown}\n{advice}"
             )
+
+    def resumes(self, manifest: Manifest) -> bool:
+        """Tell whether this run is here already. Changes nothing; raises what `begin` does."""
+        path = self.path / MANIFEST
+        try:
+            if path.exists():
+                self.check(manifest)
+                return True
+            if self.path.exists() and any(map(_is_foreign, self.path.iterdir())):
+                raise UsageError(
+                    f"{self.path} holds other files and no {MANIFEST}: choose an empty --out."
+                )
+        except OSError as error:
+            raise self._cannot_write(error) from None
+        return False
 
     def begin(self, manifest: Manifest) -> bool:
         """Make the folder, or check that it is this run's; return whether it resumes.
@@ -124,14 +151,9 @@ class RunFolder:
             raise self._cannot_write(error) from None
 
     def _begin(self, manifest: Manifest) -> bool:
-        path, draft = self.path / MANIFEST, self.path / f"{MANIFEST}.partial"
-        if path.exists():
-            self.check(manifest)
+        path, draft = self.path / MANIFEST, self.path / DRAFT
+        if self.resumes(manifest):
             return True
-        if any(entry != draft and LOCK not in entry.name for entry in self.path.iterdir()):
-            raise UsageError(
-                f"{self.path} holds other files and no {MANIFEST}: choose an empty --out."
-            )
         draft.write_text(manifest.model_dump_json(indent=1) + "\n", "utf-8")
         draft.replace(path)
         return False
@@ -198,15 +220,28 @@ def last_record(path: Path) -> EndRecord:
         ) from None
 
 
+def _is_foreign(entry: Path) -> bool:
+    return entry.name != DRAFT and LOCK not in entry.name
+
+
 def _differences(old: Json, new: Json, where: str = "") -> Iterator[str]:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for name in sorted({*old, *new}):
             yield from _differences(old.get(name), new.get(name), f"{where}.{name}".lstrip("."))
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for at, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from _differences(before, after, f"{where}[{at}]")
+    elif isinstance(old, list) and isinstance(new, list):
+        before, after = _named(old), _named(new)
+        for name in {**before, **after}:
+            yield from _differences(before.get(name), after.get(name), f"{where}[{name}]")
     elif old != new:
         yield f"{where}: {_short(old)} there, {_short(new)} here"
+
+
+def _named(items: Sequence[Json]) -> dict[str, Json]:
+    """Key items by their names, as arms have them, or by their places."""
+    return {
+        str(item.get("name", at)) if isinstance(item, Mapping) else str(at): item
+        for at, item in enumerate(items)
+    }
 
 
 def _short(value: Json) -> str:

@@ -42,7 +42,7 @@ def test_the_same_configuration_resumes(tmp_path):
         ({"tasks": {"t_1": "t"}}, r'tasks.t_2: "t" there, null here'),
         (
             {"arms": (ARM.model_copy(update={"settings": {"gate": True}}),)},
-            r"arms\[0\].settings.gate: false there, true here",
+            r"arms\[a\].settings.gate: false there, true here",
         ),
     ],
 )

@@ -210,6 +210,9 @@ class FakeBenchmark:
             raise UnknownName("dataset", dataset, ["all"])
         return self._tasks
 
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Every task can be opened."""
+
     def prompt(self, task: Task) -> Prompt:
         system = Message(role="system", content="You shop by code.")
         user = Message(role="user", content=f"Task: {task.instruction}\nBegin.")
