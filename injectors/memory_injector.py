@@ -8,12 +8,13 @@ from injectors.apps import apps_in
 from injectors.bank import Bank
 from injectors.block import fit
 from injectors.cards import FunctionCard, SkillCard
-from injectors.gaia2_block import gaia2_block, runtime_prompt
+from injectors.forms import BlockForm, plain_form
+from injectors.gaia2_block import runtime_prompt
 from injectors.profiles import MemorySettings
 from injectors.retrieve import Bm25Retriever, Query, Ranked, Retriever
 from injectors.seen import SeenCards
 from injectors.signature import runtime_signature
-from injectors.task_start import appworld_block, function_section
+from injectors.task_start import function_section
 from injectors.time_rules import cap_universal, same_verb_family
 from injectors.tokens import count_tokens
 from runtime.contracts import CallResult, Injection, Kind, Task, ToolCall
@@ -27,7 +28,7 @@ END_HEADING = "Before you finish (soft guidance from memory; what you see counts
 
 
 class MemoryInjector:
-    """One episode's injector. `seen` is shared with the episode's gate."""
+    """One episode's injector. `seen` is shared with the gate; `form` is the benchmark's."""
 
     def __init__(
         self,
@@ -36,11 +37,13 @@ class MemoryInjector:
         seen: SeenCards | None = None,
         *,
         retriever: Retriever | None = None,
+        form: BlockForm = plain_form,
     ) -> None:
         self._bank = bank
         self._settings = settings
         self._seen = seen if seen is not None else SeenCards()
         self._retriever = retriever or Bm25Retriever(bank)
+        self._form = form
         self._barred = frozenset(settings.exclude_generator_ids)
         self._ended = False
 
@@ -49,7 +52,7 @@ class MemoryInjector:
         query = query_for(task, self._bank, self._settings)
         self._barred = query.exclude_generator_ids
         skills, functions = self._skills(query), self._functions(query)
-        block = self._block(task.benchmark, skills, functions)
+        block = self._block(skills, functions)
         self._seen.show_all(block.cards)
         return block
 
@@ -116,22 +119,12 @@ class MemoryInjector:
             item for item in found if same_verb_family(tool[item.card_id], query.instruction)
         )[:topk]
 
-    def _block(
-        self, benchmark: str, skills: Sequence[Ranked], functions: Sequence[Ranked]
-    ) -> Injection:
+    def _block(self, skills: Sequence[Ranked], functions: Sequence[Ranked]) -> Injection:
         found = [self._bank.card(item.card_id) for item in (*skills, *functions)]
         lessons = [card for card in found if isinstance(card, SkillCard)]
         tools = [card for card in found if isinstance(card, FunctionCard)]
-        if benchmark == "gaia2":
-            scores = {item.card_id: item.score for item in functions}
-            marker = self._settings.reply_marker
-            return gaia2_block(lessons, tools, scores=scores, reply_marker=marker)
-        return appworld_block(
-            lessons,
-            tools,
-            code_idiom=self._settings.render_code_idiom,
-            when=self._settings.render_when,
-        )
+        scores = {item.card_id: item.score for item in functions}
+        return self._form(lessons, tools, scores, self._settings)
 
 
 def query_for(task: Task, bank: Bank, settings: MemorySettings) -> Query:

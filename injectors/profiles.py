@@ -20,7 +20,7 @@ from pydantic import Field, ValidationError
 from runtime.contracts import Json, Value
 from runtime.errors import UnknownName, UsageError
 
-__all__ = ["PROFILES", "MemorySettings", "Profile", "settings_for"]
+__all__ = ["PROFILES", "Latch", "MemorySettings", "Profile", "settings_for"]
 
 Latch = Literal["call", "function", "cell"]
 NO_BANK = "none"
@@ -79,17 +79,16 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         "full": Profile(about="memory at task start, gate", needs_bank=True, fixes={"gate": True}),
     }
 )
-LATCHES: Mapping[str, Latch] = MappingProxyType({"appworld": "function", "gaia2": "call"})
-"""Default latch by benchmark; `call`, the strictest, for any other."""
 
 
 def settings_for(
-    profile: str, overrides: Mapping[str, Json] | None = None, *, benchmark: str = "appworld"
+    profile: str, overrides: Mapping[str, Json] | None = None, *, latch: Latch = "function"
 ) -> MemorySettings:
     """Return a profile's settings with single ones overridden; an override of None is no override.
 
-    `memory="none"` says that no bank is wanted. Raises `UnknownName` for a profile or setting that
-    does not exist and `UsageError` for a value that does not fit or a bank that is missing.
+    `memory="none"` says that no bank is wanted. `latch` is the benchmark's default. Raises
+    `UnknownName` for a profile or setting that does not exist and `UsageError` for a value that
+    does not fit or a bank that is missing.
     """
     chosen = PROFILES.get(profile)
     if chosen is None:
@@ -105,7 +104,7 @@ def settings_for(
         )
     if given.get("memory") == NO_BANK:
         given["memory"] = None
-    fixed = {"latch": LATCHES.get(benchmark, "call"), **chosen.fixes, "profile": profile}
+    fixed = {"latch": latch, **chosen.fixes, "profile": profile}
     try:
         return MemorySettings.model_validate({**fixed, **given})
     except ValidationError as error:

@@ -10,14 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from injectors.profiles import MemorySettings, settings_for
-from runtime.batch import Arm, Batch
+from runtime.batch import Batch
 from runtime.contracts import Benchmark, Json, Limits, ModelSource, Task
 from runtime.errors import UnknownName, UsageError
 from runtime.models.resolve import Models
-from runtime.runs import ArmManifest, Manifest, RunFolder, Shard, file_name
+from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
+from scripts.arms import arm_specs
 from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
-from scripts.policies import describe, memory_bank, policy
 
 __all__ = ["Plan", "RunOptions", "make_plan"]
 
@@ -47,7 +46,7 @@ class RunOptions:
     out: Path | None = None
     shard: str = "1/1"
     models_file: Path | None = None
-    profile: str = "none"
+    profiles: tuple[str, ...] = ("none",)
     memories: tuple[str, ...] = ()
     settings: dict[str, Json] = field(default_factory=dict)
     judge: str | None = None
@@ -95,57 +94,37 @@ async def make_plan(options: RunOptions) -> Plan:
 
     Raises the `UsageError`s and `NotReady`s of what it resolves.
     """
+    shard = Shard.parse(options.shard)
     models = Models(models_file=options.models_file, personas=persona_folders())
     sources = tuple(models.resolve(name) for name in options.models)
     _check_budget(options, sources)
-    settings = _settings(options)
+    specs = arm_specs(
+        sources, options.profiles, options.memories, options.settings, benchmark=options.bench
+    )
     opening = options.opening
     if options.judge is not None:
         opening = replace(opening, judge=models.resolve(options.judge))
     benchmark = open_benchmark(options.bench, options.dataset, opening)
     try:
         tasks = choose(benchmark.tasks(options.dataset), options.tasks, options.limit)
-        catalogue = await benchmark.catalogue()
-        banks = [memory_bank(each) for each in settings]
-        manifests = [
-            ArmManifest(
-                name=_arm_name(source, each, many=len(settings) > 1),
-                model=source.describe(),
-                settings=describe(each, bank),
-            )
-            for source in sources
-            for each, bank in zip(settings, banks, strict=True)
-        ]
-        _check_names(manifests)
-        manifest = _manifest(options, benchmark, tasks, manifests)
+        benchmark.check(tasks)
+        catalogue = await benchmark.catalogue()  # its versions are known from here on
+        manifest = _manifest(options, benchmark, tasks, [spec.manifest() for spec in specs])
         folder = RunFolder(options.out or _default_folder(manifest))
-        pairs = [
-            (source, each, bank)
-            for source in sources
-            for each, bank in zip(settings, banks, strict=True)
-        ]
-        arms = [
-            Arm(
-                manifest=arm,
-                source=source,
-                benchmark=benchmark.for_arm(folder.path / arm.name, arm.name),
-                policy=policy(each, bank, catalogue),
-            )
-            for arm, (source, each, bank) in zip(manifests, pairs, strict=True)
-        ]
+        batch = Batch(
+            folder=folder,
+            manifest=manifest,
+            arms=[spec.arm(folder.path, benchmark, catalogue) for spec in specs],
+            tasks=tasks,
+            concurrency=options.concurrency,
+            budget_usd=options.budget_usd,
+            shard=shard,
+            retry_errors=options.retry_errors,
+        )
+        batch.check()
     except BaseException:
         await benchmark.close()
         raise
-    batch = Batch(
-        folder=folder,
-        manifest=manifest,
-        arms=arms,
-        tasks=tasks,
-        concurrency=options.concurrency,
-        budget_usd=options.budget_usd,
-        shard=Shard.parse(options.shard),
-        retry_errors=options.retry_errors,
-    )
     judges = (opening.judge,) if opening.judge is not None else ()
     return Plan(batch, manifest, folder, tuple(tasks), benchmark, (*sources, *judges))
 
@@ -158,34 +137,6 @@ def choose(tasks: Sequence[Task], names: Sequence[str], limit: int | None) -> li
             raise UnknownName("task", name, known)
     chosen = [task for task in tasks if not names or task.id in names]
     return chosen[:limit]
-
-
-def _settings(options: RunOptions) -> list[MemorySettings]:
-    memories: tuple[str | None, ...] = options.memories or (None,)
-    return [
-        settings_for(
-            options.profile if memory != "none" or len(memories) == 1 else "none",
-            {**options.settings, "memory": memory},
-            benchmark=options.bench,
-        )
-        for memory in memories
-    ]
-
-
-def _arm_name(source: ModelSource, settings: MemorySettings, *, many: bool) -> str:
-    scheme, colon, rest = source.name.partition(":")
-    name = f"{scheme}-{Path(rest).name}" if colon else source.name
-    if many or settings.memory:
-        name += f"+{Path(settings.memory).name if settings.memory else 'none'}"
-    # the AppWorld engine takes a path with this word for a database in memory
-    return file_name(name.replace("memory", "mem").replace("+", "_with_"))
-
-
-def _check_names(arms: Sequence[ArmManifest]) -> None:
-    names = [arm.name for arm in arms]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"Two arms would be called {name!r}: name each model and bank once.")
 
 
 def _check_budget(options: RunOptions, sources: Sequence[ModelSource]) -> None:

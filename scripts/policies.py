@@ -6,6 +6,7 @@ from pathlib import Path
 
 from injectors.bank import Bank
 from injectors.bank_files import load_bank
+from injectors.forms import BlockForm
 from injectors.gate.gate import VerifyBeforeWrite
 from injectors.gate.settings import GateSettings
 from injectors.memory_injector import MemoryInjector
@@ -15,13 +16,22 @@ from injectors.seen import SeenCards
 from runtime.batch import Policy
 from runtime.catalogue import Catalogue
 from runtime.contracts import Gate, Injector, Json, NoInjector, Task
+from runtime.errors import UsageError
 
 __all__ = ["describe", "memory_bank", "policy"]
 
 
-def memory_bank(settings: MemorySettings) -> Bank | None:
-    """Load the bank that the settings name. Raises `BadFile` or `UsageError`."""
-    return load_bank(Path(settings.memory)) if settings.memory else None
+def memory_bank(path: str | None, benchmark: str) -> Bank | None:
+    """Load the bank at `path`, if any. Raises `BadFile`, `UsageError` for another benchmark's."""
+    if path is None:
+        return None
+    bank = load_bank(Path(path))
+    if bank.benchmark != benchmark:
+        raise UsageError(
+            f"{path} is a bank for {bank.benchmark}, this run is on {benchmark}: its cards name"
+            f" functions that are not there. Name a bank for {benchmark}, or --memory none."
+        )
+    return bank
 
 
 def describe(settings: MemorySettings, bank: Bank | None) -> dict[str, Json]:
@@ -32,7 +42,9 @@ def describe(settings: MemorySettings, bank: Bank | None) -> dict[str, Json]:
     return described
 
 
-def policy(settings: MemorySettings, bank: Bank | None, catalogue: Catalogue) -> Policy:
+def policy(
+    settings: MemorySettings, bank: Bank | None, catalogue: Catalogue, form: BlockForm
+) -> Policy:
     """Return what makes one episode's gate and injector. Both share what was shown already."""
     gate_settings = GateSettings(
         on=settings.gate, latch=settings.latch, risk_stop=settings.risk_stop
@@ -46,6 +58,6 @@ def policy(settings: MemorySettings, bank: Bank | None, catalogue: Catalogue) ->
         )
         if bank is None:
             return gate, NoInjector()
-        return gate, MemoryInjector(bank, settings, seen, retriever=retriever)
+        return gate, MemoryInjector(bank, settings, seen, retriever=retriever, form=form)
 
     return make

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
@@ -11,13 +12,21 @@ from runtime.batch import BatchResult
 from runtime.contracts import Json
 from runtime.report.summary import ArmSummary, summarise
 from runtime.report.tables import arms_table, tasks_table
+from runtime.runs import ArmManifest
 from scripts.live import LiveView, LogView, SilentView
 from scripts.planning import Plan, RunOptions, make_plan
+from scripts.tables import print_table, table_width
 
 __all__ = ["execute"]
 
 SOME_ERRORED, BUDGET_SPENT, INTERRUPTED = 1, 4, 130
 MOST_TASKS_SHOWN = 40
+PART_OF = {
+    **dict.fromkeys(("latch", "risk_stop"), "gate"),
+    **dict.fromkeys(("cards", "jit", "pre_tool"), "memory"),
+}
+"""What has to be on for a setting to mean anything."""
+WITHOUT = {"gate": "the gate on (--gate on)", "memory": "a bank (--memory BANK)"}
 
 
 def execute(options: RunOptions, *, dry_run: bool, quiet: bool, as_json: bool) -> int:
@@ -38,6 +47,8 @@ async def _execute(
 ) -> int:
     with console.status("Starting the benchmark ..."):
         plan = await make_plan(options)
+    for remark in remarks(options.settings, plan.manifest.arms):
+        say(console, remark)
     try:
         if dry_run:
             _show_plan(plan, options, as_json=as_json)
@@ -51,6 +62,19 @@ async def _execute(
     summaries = summarise(plan.folder, plan.manifest)
     _show_result(plan, summaries, as_json=as_json)
     return _exit_code(summaries, result)
+
+
+def remarks(given: Mapping[str, Json], arms: Sequence[ArmManifest]) -> list[str]:
+    """Say which of the given settings change nothing in any arm."""
+    on = {
+        "gate": any(arm.settings.get("gate") for arm in arms),
+        "memory": any(arm.settings.get("memory") for arm in arms),
+    }
+    return [
+        f"--{name.replace('_', '-')} changes nothing: no arm has {WITHOUT[part]}."
+        for name, part in PART_OF.items()
+        if given.get(name) is not None and not on[part]
+    ]
 
 
 def _view(console: Console, *, quiet: bool) -> SilentView:
@@ -70,11 +94,10 @@ def _show_result(plan: Plan, summaries: list[ArmSummary], *, as_json: bool) -> N
         rows = [row.as_json() for row in summaries]
         print(json.dumps({"run": str(plan.folder.path), "arms": rows}))
         return
-    console = Console()
     if len(plan.tasks) <= MOST_TASKS_SHOWN:
-        console.print(tasks_table(summaries, [task.id for task in plan.tasks]))
-    manifest = plan.manifest
-    console.print(arms_table(summaries, title=f"{manifest.benchmark} {manifest.dataset}"))
+        print_table(tasks_table(summaries, [task.id for task in plan.tasks]))
+    print_table(arms_table(summaries, table_width()))
+    console = Console()
     say(console, f"Run folder: {plan.folder.path}")
     example = f"{summaries[0].arm.name}/{plan.tasks[0].id}"
     hint = f"Read one: contramem show {plan.folder.path}/{example}"
@@ -84,10 +107,12 @@ def _show_result(plan: Plan, summaries: list[ArmSummary], *, as_json: bool) -> N
 def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
     facts: dict[str, Json] = {
         "run": str(plan.folder.path),
-        "arms": [arm.name for arm in plan.manifest.arms],
+        "arms": [arm.facts() for arm in plan.manifest.arms],
         "tasks": len(plan.tasks),
         "episodes": len(plan.batch.jobs()),
         "complete": plan.complete(),
+        "seed": options.seed,
+        "concurrency": options.concurrency,
         "limits": plan.manifest.limits.model_dump(exclude_none=True),
         "cost_bound_usd": plan.cost_bound_usd(),
         "budget_usd": options.budget_usd,
@@ -96,14 +121,24 @@ def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
         print(json.dumps(facts))
         return
     console = Console()
-    for name, value in facts.items():
-        missing = "none" if name == "budget_usd" else "unknown"
-        words = missing if value is None else value
-        if isinstance(value, list):
-            words = ", ".join(map(str, value))
-        elif isinstance(value, dict):
-            words = ", ".join(f"{key} {item:g}" for key, item in value.items())
-        say(console, f"{name:>15}  {words}")
+    words = {name: str(value) for name, value in facts.items()}
+    words["arms"] = f"\n{'':15}  ".join(_arm_words(arm) for arm in plan.manifest.arms)
+    words["limits"] = ", ".join(
+        f"{name} {value:g}" for name, value in plan.manifest.limits if value is not None
+    )
+    words["cost_bound_usd"] = (
+        "unknown" if facts["cost_bound_usd"] is None else words["cost_bound_usd"]
+    )
+    words["budget_usd"] = "none" if options.budget_usd is None else words["budget_usd"]
+    for name, value in words.items():
+        say(console, f"{name:>15}  {value}")
+
+
+def _arm_words(arm: ArmManifest) -> str:
+    facts = arm.facts()
+    gate = f"gate on, latch {facts['latch']}" if facts["gate"] else "gate off"
+    memory = facts["memory"] or "none"
+    return f"{arm.name}: profile {facts['profile']}, memory {memory}, {gate}"
 
 
 def say(console: Console, text: str) -> None:

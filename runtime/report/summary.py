@@ -37,17 +37,13 @@ class ArmSummary(Value):
     wall_s: float
     success: dict[str, bool]
     """Of each evaluated task."""
+    run: str = ""
+    """The run's folder, as it was given."""
 
     def as_json(self) -> dict[str, Json]:
         """Return the row that `contramem run --json` prints."""
-        settings = self.arm.settings
         return {
-            "arm": self.arm.name,
-            "model": self.arm.model.get("name"),
-            "memory": settings.get("memory"),
-            "profile": settings.get("profile", "none"),
-            "gate": settings.get("gate", False),
-            "latch": settings.get("latch"),
+            **self.arm.facts(),
             "dataset": self.dataset,
             "seed": self.seed,
             "episodes": self.passed + self.failed + self.errored,
@@ -103,6 +99,7 @@ def _summarise_arm(folder: RunFolder, manifest: Manifest, arm: ArmManifest) -> A
         cost_usd=_cost(list(ends.values())),
         wall_s=round(sum(end.wall_s for end in ends.values()), 3),
         success=success,
+        run=str(folder.path),
     )
 
 

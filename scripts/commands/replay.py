@@ -25,8 +25,24 @@ from runtime.replay import Mode, Replay, refuse_to_replace, replay
 from runtime.report.side_by_side import replays_table, side_by_side
 from runtime.runs import file_name
 from runtime.trace import Header, TraceFile, read_trace
-from scripts.benchmarks import OpenOptions, open_benchmark, persona_folders
-from scripts.commands.options import OnOff
+from scripts.benchmarks import (
+    OpenOptions,
+    block_form,
+    default_latch,
+    open_benchmark,
+    persona_folders,
+)
+from scripts.commands.options import (
+    Cards,
+    Gate,
+    Jit,
+    Latch,
+    ModelsFile,
+    PreTool,
+    RiskStop,
+    memory_option,
+    memory_settings,
+)
 from scripts.commands.show import find_trace
 from scripts.planning import Checkable
 from scripts.policies import describe, memory_bank, policy
@@ -71,32 +87,38 @@ def replay_command(
             help="A run folder, or one episode: a trace file or RUN/ARM/TASK.",
         ),
     ],
-    memory: Annotated[str | None, typer.Option(help="Another bank, or none.")] = None,
-    gate: Annotated[OnOff | None, typer.Option(help="The write gate.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Another profile.")] = None,
-    latch: Annotated[str | None, typer.Option(help="call, function or cell")] = None,
-    risk_stop: Annotated[OnOff | None, typer.Option(help="Whether new risks stop again.")] = None,
-    cards: Annotated[str | None, typer.Option(help="function, skill or both")] = None,
-    jit: Annotated[bool | None, typer.Option(help="Cards with the cell that used an API.")] = None,
-    pre_tool: Annotated[str | None, typer.Option(help="writes or all")] = None,
+    memory: Annotated[
+        str | None, memory_option("Another bank's folder, or none", "--memory", metavar="BANK")
+    ] = None,
+    profile: Annotated[
+        str | None,
+        memory_option("Another profile (contramem run --help)", "--profile", metavar="NAME"),
+    ] = None,
+    cards: Cards = None,
+    gate: Gate = None,
+    latch: Latch = None,
+    risk_stop: RiskStop = None,
+    jit: Jit = None,
+    pre_tool: PreTool = None,
     continue_with: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help="Go on live with this model where the context differs."),
+        typer.Option(metavar="MODEL", help="Go on live with this model where the context differs"),
     ] = None,
-    from_step: Annotated[int | None, typer.Option(min=1, help="... or from this step on.")] = None,
+    from_step: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="... or from this step on")
+    ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the new traces (default: below ./runs).")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the new traces (default: below ./runs)"),
     ] = None,
-    models: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Another models.toml.")
-    ] = None,
+    models: ModelsFile = None,
     prompt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The prompt template of the run.")
+        Path | None, typer.Option(metavar="FILE", help="The prompt template of the run")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Judges what has no scripted checks.")
+        str | None, typer.Option(metavar="MODEL", help="Judges what has no scripted checks")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object")] = False,
 ) -> None:
     """Play recorded episodes in a fresh world. No model is called, except by --continue-with
     and --judge.
@@ -114,12 +136,14 @@ def replay_command(
         places=_places(episodes, out),
         overrides={
             "memory": memory,
-            "gate": None if gate is None else gate is OnOff.ON,
-            "latch": latch,
-            "risk_stop": None if risk_stop is None else risk_stop is OnOff.ON,
-            "cards": cards,
-            "jit": jit,
-            "pre_tool": pre_tool,
+            **memory_settings(
+                cards=cards,
+                gate=gate,
+                latch=latch,
+                risk_stop=risk_stop,
+                jit=jit,
+                pre_tool=pre_tool,
+            ),
         },
         profile=profile,
         model=continue_with,
@@ -218,7 +242,7 @@ async def _replay_one(
 ) -> Replay:
     header = trace.header
     settings = _settings(request, header.arm, header.task.benchmark)
-    bank = memory_bank(settings)
+    bank = memory_bank(settings.memory, header.task.benchmark)
     recorded = header.arm.get("memory")
     of_the_run = request.overrides["memory"] is None
     if of_the_run and bank is not None and not str(recorded).endswith(bank.hash[:16]):
@@ -226,7 +250,8 @@ async def _replay_one(
             f"{settings.memory} is not the bank of this episode ({recorded}): it was edited."
             " Name the bank with --memory to replay under another."
         )
-    make = policy(settings, bank, await benchmark.catalogue())
+    form = block_form(header.task.benchmark)
+    make = policy(settings, bank, await benchmark.catalogue(), form)
     gate, injector = make(header.task)
     return await replay(
         trace,
@@ -254,7 +279,7 @@ def _settings(request: _Request, arm: Mapping[str, Json], benchmark: str) -> Mem
     given = {name: value for name, value in request.overrides.items() if value is not None}
     base = {} if request.profile is not None else recorded
     chosen = request.profile or str(arm.get("profile", "none"))
-    return settings_for(chosen, {**base, **given}, benchmark=benchmark)
+    return settings_for(chosen, {**base, **given}, latch=default_latch(benchmark))
 
 
 def _show(request: _Request, replays: list[Replay], *, as_json: bool) -> None:

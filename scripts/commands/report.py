@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from runtime.report.summary import summarise
 from runtime.report.tables import arms_table
 from runtime.runs import RunFolder
+from scripts.tables import print_table, table_width
 
 __all__ = ["report"]
 
@@ -42,4 +42,4 @@ def report(
         ]
         print(json.dumps({"runs": rows}))
         return
-    Console().print(arms_table([row for _, summaries in found for row in summaries]))
+    print_table(arms_table([row for _, summaries in found for row in summaries], table_width()))

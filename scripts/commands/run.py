@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from pydantic import ValidationError
 
-from runtime.contracts import Json, Limits
+from runtime.contracts import Limits
 from runtime.errors import UsageError
-from scripts.commands.options import OnOff
+from scripts.commands.options import (
+    MEMORY,
+    Cards,
+    Gate,
+    Jit,
+    Latch,
+    ModelsFile,
+    PreTool,
+    RiskStop,
+    memory_settings,
+)
 
 __all__ = ["run"]
 
@@ -25,7 +36,7 @@ def _option(
     return typer.Option(*names, help=text, rich_help_panel=panel, metavar=metavar, min=least)
 
 
-LIMITS, MEMORY = "Limits of one episode", "Memory and gate"
+LIMITS = "Limits of one episode"
 DEFAULTS = Limits()
 
 
@@ -60,7 +71,9 @@ def run(
     concurrency: Annotated[
         int, _option("Episodes at once", "--concurrency", metavar="N", least=1)
     ] = 2,
-    seed: Annotated[int, _option("Recorded, and sent where models.toml says so", "--seed")] = 0,
+    seed: Annotated[
+        int, _option("Recorded, and sent where models.toml says so", "--seed", metavar="N")
+    ] = 0,
     budget: Annotated[
         float | None,
         _option("Launch nothing more once USD are spent", "--budget", metavar="USD", least=0),
@@ -69,9 +82,7 @@ def run(
         bool, _option("Repeat episodes that ended by an infrastructure error", "--retry-errors")
     ] = False,
     shard: Annotated[str, _option("Only part I of N", "--shard", metavar="I/N")] = "1/1",
-    models: Annotated[
-        Path | None, _option("Another models.toml", "--models", metavar="FILE")
-    ] = None,
+    models: ModelsFile = None,
     prompt: Annotated[
         Path | None, _option("Another prompt template", "--prompt", metavar="FILE")
     ] = None,
@@ -89,56 +100,54 @@ def run(
             metavar="HOW",
         ),
     ] = None,
-    steps: Annotated[int, _option("Completions", "--steps", panel=LIMITS)] = DEFAULTS.steps,
+    steps: Annotated[
+        int, _option("Completions", "--steps", panel=LIMITS, metavar="N")
+    ] = DEFAULTS.steps,
     wall: Annotated[
-        float, _option("Seconds of wall time", "--wall", panel=LIMITS)
+        float, _option("Seconds of wall time", "--wall", panel=LIMITS, metavar="SECONDS")
     ] = DEFAULTS.wall_s,
     tokens: Annotated[
-        int | None, _option("Input plus output tokens", "--tokens", panel=LIMITS)
+        int | None, _option("Input plus output tokens", "--tokens", panel=LIMITS, metavar="N")
     ] = None,
-    cost: Annotated[float | None, _option("USD", "--cost", panel=LIMITS)] = None,
+    cost: Annotated[
+        float | None, _option("US dollars", "--cost", panel=LIMITS, metavar="USD")
+    ] = None,
     context: Annotated[
-        int | None, _option("Tokens of one prompt", "--context", panel=LIMITS)
+        int | None, _option("Tokens of one prompt", "--context", panel=LIMITS, metavar="N")
     ] = None,
     cell: Annotated[
-        float, _option("Seconds of one cell", "--cell", panel=LIMITS)
+        float, _option("Seconds of one cell", "--cell", panel=LIMITS, metavar="SECONDS")
     ] = DEFAULTS.cell_s,
     observation_chars: Annotated[
-        int, _option("Characters of one observation", "--observation-chars", panel=LIMITS)
+        int,
+        _option("Characters of one observation", "--observation-chars", panel=LIMITS, metavar="N"),
     ] = DEFAULTS.observation_chars,
     profile: Annotated[
-        str,
+        list[str] | None,
         _option(
-            "none, appworld-start, gaia2-start-gate, time or full; single options override it",
+            "none (no memory, gate off), appworld-start (memory at the task's start),"
+            " gaia2-start-gate or full (the same, and the gate), time (memory by the rules of"
+            " Time). Single options override it. Repeat it for one arm each.",
             "--profile",
             panel=MEMORY,
+            metavar="NAME",
         ),
-    ] = "none",
+    ] = None,
     memory: Annotated[
         list[str] | None,
-        _option("A bank, or none. Repeat it for one arm each.", "--memory", panel=MEMORY),
+        _option(
+            "A bank's folder, or none. Repeat it for one arm each.",
+            "--memory",
+            panel=MEMORY,
+            metavar="BANK",
+        ),
     ] = None,
-    cards: Annotated[
-        str | None, _option("function, skill or both", "--cards", panel=MEMORY)
-    ] = None,
-    gate: Annotated[
-        OnOff | None, _option("Stop a write once before it executes", "--gate", panel=MEMORY)
-    ] = None,
-    latch: Annotated[
-        str | None,
-        _option("What a stop verifies: call, function or cell", "--latch", panel=MEMORY),
-    ] = None,
-    risk_stop: Annotated[
-        OnOff | None,
-        _option("Whether a new high-confidence risk stops again", "--risk-stop", panel=MEMORY),
-    ] = None,
-    jit: Annotated[
-        bool | None, _option("A card with the cell that first used its API", "--jit", panel=MEMORY)
-    ] = None,
-    pre_tool: Annotated[
-        str | None,
-        _option("writes, or all: a read's card with its first use", "--pre-tool", panel=MEMORY),
-    ] = None,
+    cards: Cards = None,
+    gate: Gate = None,
+    latch: Latch = None,
+    risk_stop: RiskStop = None,
+    jit: Jit = None,
+    pre_tool: PreTool = None,
     dry_run: Annotated[bool, _option("Show the plan and run nothing", "--dry-run")] = False,
     quiet: Annotated[bool, _option("Show nothing but the result", "--quiet", "-q")] = False,
     as_json: Annotated[bool, _option("Print one JSON object at the end", "--json")] = False,
@@ -148,14 +157,6 @@ def run(
     Exit codes: 0 done (failed tasks are results, not errors); 1 episodes errored; 2 wrong usage; \
 3 something is not set up; 4 the budget ended first; 130 interrupted.
     """
-    settings: dict[str, Json] = {
-        "cards": cards,
-        "gate": None if gate is None else gate is OnOff.ON,
-        "latch": latch,
-        "risk_stop": None if risk_stop is None else risk_stop is OnOff.ON,
-        "jit": jit,
-        "pre_tool": pre_tool,
-    }
     # late, so that --help does not wait for the benchmarks and the memory
     from scripts.benchmarks import OpenOptions  # noqa: PLC0415
     from scripts.planning import RunOptions  # noqa: PLC0415
@@ -168,13 +169,15 @@ def run(
         tasks=tuple(task or ()),
         limit=limit,
         limits=_limits(
-            steps=steps,
-            wall_s=wall,
-            tokens=tokens,
-            cost_usd=cost,
-            context_tokens=context,
-            cell_s=cell,
-            observation_chars=observation_chars,
+            {
+                "--steps": ("steps", steps),
+                "--wall": ("wall_s", wall),
+                "--tokens": ("tokens", tokens),
+                "--cost": ("cost_usd", cost),
+                "--context": ("context_tokens", context),
+                "--cell": ("cell_s", cell),
+                "--observation-chars": ("observation_chars", observation_chars),
+            }
         ),
         seed=seed,
         concurrency=concurrency,
@@ -183,18 +186,27 @@ def run(
         out=out,
         shard=shard,
         models_file=models,
-        profile=profile,
+        profiles=tuple(profile or ("none",)),
         memories=tuple(memory or ()),
-        settings=settings,
+        settings=memory_settings(
+            cards=cards,
+            gate=gate,
+            latch=latch,
+            risk_stop=risk_stop,
+            jit=jit,
+            pre_tool=pre_tool,
+        ),
         judge=judge,
         opening=OpenOptions(prompt=prompt, think_time=think_time),
     )
     raise typer.Exit(execute(options, dry_run=dry_run, quiet=quiet, as_json=as_json))
 
 
-def _limits(**limits: float | None) -> Limits:
+def _limits(options: Mapping[str, tuple[str, float | None]]) -> Limits:
+    """Return the limits that options stand for. Raises `UsageError` naming the option."""
     try:
-        return Limits.model_validate(limits)
+        return Limits.model_validate(dict(options.values()))
     except ValidationError as error:
         first = error.errors()[0]
-        raise UsageError(f"Limit {first['loc'][0]}: {first['msg']}.") from None
+        option = next(name for name, (field, _) in options.items() if field == first["loc"][0])
+        raise UsageError(f"{option}: {first['msg']}.") from None

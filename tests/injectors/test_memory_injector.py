@@ -6,6 +6,7 @@ from bank_samples import bank, delta, function, skill
 from injectors.bank import Bank, BankSettings
 from injectors.cards import Skill
 from injectors.edits import add_skill, apply
+from injectors.forms import plain_form, rtm_form
 from injectors.memory_injector import JIT_CAP, MemoryInjector
 from injectors.profiles import settings_for
 from injectors.seen import SeenCards
@@ -29,9 +30,9 @@ def task(instruction=DEBT, benchmark="appworld", **fields):
     )
 
 
-def injector(whole=WHOLE, seen=None, profile="appworld-start", benchmark="appworld", **overrides):
+def injector(whole=WHOLE, seen=None, profile="appworld-start", form=plain_form, **overrides):
     given = {"memory": "a/bank", **overrides}
-    return MemoryInjector(whole, settings_for(profile, given, benchmark=benchmark), seen)
+    return MemoryInjector(whole, settings_for(profile, given), seen, form=form)
 
 
 def call(function="venmo.pay_debt", ok=True, kind=Kind.WRITE):
@@ -66,9 +67,9 @@ def test_top_ks():
     assert injector(skill_topk=0, function_topk_start=0).task_start(task()) == Injection()
 
 
-def test_the_form_follows_the_benchmark():
+def test_the_block_has_the_form_that_was_handed_in():
     whole = bank([PAY], [function("Shopping.pay_debt")], benchmark="gaia2", ability="Execution")
-    of_gaia2 = injector(whole, profile="gaia2-start-gate", benchmark="gaia2")
+    of_gaia2 = injector(whole, profile="gaia2-start-gate", form=rtm_form)
     block = of_gaia2.task_start(task(benchmark="gaia2", ability="Execution"))
     assert block.text.startswith("Runtime Skill and Function Memory (RTM)")
     assert "[score=" in block.text
@@ -156,7 +157,7 @@ def time_bank(universal=0, final=False):
 
 def test_under_time_two_slots_at_most_go_to_universal_cards():
     whole = time_bank(universal=4)
-    late = injector(whole, profile="time", benchmark="gaia2")
+    late = injector(whole, profile="time", form=rtm_form)
     block = late.task_start(task(benchmark="gaia2", ability="Time"))
     skills = [card for card in block.cards if card.startswith("skill")]
     universal = set(whole.settings.universal_for_time)
@@ -165,13 +166,13 @@ def test_under_time_two_slots_at_most_go_to_universal_cards():
 
 
 def test_under_time_functions_share_a_verb_family_with_the_task():
-    late = injector(time_bank(), profile="time", benchmark="gaia2")
+    late = injector(time_bank(), profile="time", form=rtm_form)
     block = late.task_start(task("Reply to the email", benchmark="gaia2", ability="Time"))
     assert block.cards == ("function::Emails.send_email",)
 
 
 def test_the_finalisation_card_comes_once_near_the_end():
-    late = injector(time_bank(final=True), profile="time", benchmark="gaia2")
+    late = injector(time_bank(final=True), profile="time", form=rtm_form)
     late.task_start(task(benchmark="gaia2", ability="Time"))
     end = late.near_end()
     assert "Pay a debt early" in end.text

@@ -30,13 +30,9 @@ def test_what_each_profile_fixes(profile, gate, time_rules):
     assert settings.profile == profile
 
 
-@pytest.mark.parametrize(
-    ("benchmark", "latch"), [("appworld", "function"), ("gaia2", "call"), ("mine", "call")]
-)
-def test_the_latch_depends_on_the_benchmark(benchmark, latch):
-    assert settings_for("full", BANK, benchmark=benchmark).latch == latch
-    override = {**BANK, "latch": "cell"}
-    assert settings_for("full", override, benchmark=benchmark).latch == "cell"
+def test_the_benchmarks_latch_is_a_default():
+    assert settings_for("full", BANK, latch="call").latch == "call"
+    assert settings_for("full", {**BANK, "latch": "cell"}, latch="call").latch == "cell"
 
 
 def test_single_flags_override_and_none_does_not():
@@ -76,5 +72,5 @@ def test_a_wrong_value_names_its_setting(wrong):
 
 
 def test_the_record_in_a_manifest_makes_the_same_settings_again():
-    settings = settings_for("full", {**BANK, "jit": True}, benchmark="gaia2")
+    settings = settings_for("full", {**BANK, "jit": True}, latch="call")
     assert MemorySettings.model_validate(settings.describe()) == settings

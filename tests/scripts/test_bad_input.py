@@ -6,10 +6,12 @@ import shutil
 
 import pytest
 
+from injectors.bank import Bank
+from injectors.bank_files import create_bank
 from runtime.errors import NotReady
-from tests.scripts.conftest import SHOP, models_toml
+from tests.scripts.conftest import SHOP, models_toml, persona
 from tests.support.chat_server import Answer, refusal
-from tests.support.fake_world import FakeBenchmark
+from tests.support.fake_world import GOOD, FakeBenchmark
 
 
 @pytest.fixture
@@ -46,12 +48,13 @@ def test_an_unknown_benchmark_dataset_task_model_and_persona(refused, good, endp
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--steps", 0), "Limit steps: Input should be greater than or equal to 1."),
-        (("--wall", 0), "Limit wall_s: Input should be greater than 0."),
-        (("--wall", "inf"), "Limit wall_s: Input should be a finite number."),
-        (("--cell", "nan"), "Limit cell_s: Input should be a finite number."),
-        (("--cost", -1), "Limit cost_usd: Input should be greater than 0."),
-        (("--observation-chars", 5), "Limit observation_chars: "),
+        (("--steps", 0), "--steps: Input should be greater than or equal to 1."),
+        (("--wall", 0), "--wall: Input should be greater than 0."),
+        (("--wall", "inf"), "--wall: Input should be a finite number."),
+        (("--cell", "nan"), "--cell: Input should be a finite number."),
+        (("--context", 0), "--context: Input should be greater than or equal to 1."),
+        (("--cost", -1), "--cost: Input should be greater than 0."),
+        (("--observation-chars", 5), "--observation-chars: "),
         (("--concurrency", 0), "Input should be greater than or equal to 1"),
         (("--limit", -1), "Input should be greater than or equal to 1"),
         (("--budget", -1), "Input should be greater than or equal to 0"),
@@ -129,10 +132,40 @@ def test_the_same_model_twice(refused, good):
 def test_the_folder_of_another_run_shows_the_difference(contramem, refused, good, tmp_path):
     words = ("run", *SHOP, "--model", good, "--out", "r")
     contramem(*words)
-    assert "seed: 0 there, 1 here" in refused(*words, "--seed", 1)
+    for dry in ((), ("--dry-run",)):
+        assert "seed: 0 there, 1 here" in refused(*words, "--seed", 1, *dry)
     script = tmp_path / "good" / "t_1.md"
     script.write_text(script.read_text() + "\n")
-    assert "arms[0].model.sha256" in refused(*words)
+    assert "arms[scripted-good].model.sha256" in refused(*words)
+
+
+def test_another_runs_folder_is_refused_before_the_endpoint_is_asked(
+    contramem, refused, good, endpoint
+):
+    contramem("run", *SHOP, "--model", good, "--out", "r")
+    said = refused("run", *SHOP, "--model", "mini", "--out", "r", code=2)
+    assert "arms[scripted-good]: " in said
+    assert "arms[mini]: null there" in said
+    assert endpoint.requests == []
+
+
+def test_a_missing_script_shows_in_a_dry_run(refused, tmp_path):
+    model = persona(tmp_path / "one", *GOOD, tasks=("t_1",))
+    assert "no script for the task" in refused("run", *SHOP, "--model", model, "--dry-run")
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+@pytest.mark.parametrize("of", ["appworld", "mine"])
+def test_a_bank_of_another_benchmark_is_not_delivered(refused, good, tmp_path, dry, of):
+    create_bank(tmp_path / "b", Bank.of(of))
+    said = refused("run", *SHOP, "--model", good, "--memory", "b", *dry)
+    assert f"b is a bank for {of}, this run is on fake" in said
+
+
+def test_a_bank_of_another_benchmark_is_not_replayed_with(contramem, refused, good, tmp_path):
+    create_bank(tmp_path / "b", Bank.of("gaia2"))
+    contramem("run", *SHOP, "--model", good, "--out", "r")
+    assert "b is a bank for gaia2" in refused("replay", "r/scripted-good/t_1", "--memory", "b")
 
 
 def test_a_folder_that_holds_something_else_or_cannot_be_written(refused, good, tmp_path):
@@ -140,9 +173,11 @@ def test_a_folder_that_holds_something_else_or_cannot_be_written(refused, good, 
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "thesis.tex").write_text("mine")
     assert "choose an empty --out" in refused(*words, "thesis")
+    assert "choose an empty --out" in refused(*words, "thesis", "--dry-run")
     assert "Cannot write to /proc/r" in refused(*words, "/proc/r")
     (tmp_path / "file").write_text("mine")
     assert "Cannot write to file" in refused(*words, "file")
+    assert "Cannot write to file" in refused(*words, "file", "--dry-run")
 
 
 def test_a_run_folder_with_a_damaged_trace_names_it(contramem, refused, good, tmp_path):

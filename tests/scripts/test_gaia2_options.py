@@ -97,11 +97,15 @@ def test_a_dead_judge_is_found_before_the_first_episode(
     assert not list(tmp_path.glob("r/*/episodes/*"))
 
 
-@pytest.mark.slow
-def test_scenarios_without_checks_ask_for_a_judge(contramem, small, answering):
-    done = contramem("run", *SEARCH, "--model", answering, "--json")
-    assert done.code != 0
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_scenarios_without_checks_ask_for_a_judge_before_anything_runs(
+    contramem, small, answering, tmp_path, dry
+):
+    done = contramem("run", *SEARCH, "--model", answering, "--out", "r", *dry)
+    assert done.code == 2
+    assert "small_search has no scripted checks" in done.err
     assert "--judge MODEL" in done.err
+    assert not (tmp_path / "r").exists()
 
 
 @pytest.mark.slow

@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from injectors.bank import Bank
+from injectors.bank_files import create_bank
 from runtime.trace import read_trace
 from tests.scripts.conftest import SHOP, persona, start
 from tests.support.chat_server import completion, refusal
@@ -54,11 +56,73 @@ def test_a_dry_run_shows_the_plan_and_runs_nothing(contramem, tmp_path, endpoint
     assert (plan["tasks"], plan["episodes"], plan["complete"]) == (2, 2, 0)
     assert plan["cost_bound_usd"] == 1.0
     assert plan["limits"]["steps"] == 50
-    assert "cost_bound_usd  1.0" in contramem(*words, "--dry-run").out
+    shown = contramem(*words, "--dry-run").out
+    assert "cost_bound_usd  1.0" in shown
+    assert "arms  mini: profile none, memory none, gate off" in shown
+    assert (plan["seed"], plan["concurrency"]) == (0, 2)
+    assert plan["arms"][0] == {
+        "arm": "mini",
+        "model": "mini",
+        "memory": None,
+        "profile": "none",
+        "gate": False,
+        "latch": "call",
+    }
     assert not (tmp_path / "r").exists()
     assert endpoint.requests == []
     contramem(*words)
     assert contramem(*words, "--dry-run", "--json").json["complete"] == 2
+
+
+def plan_of(contramem, *words):
+    arms = contramem("run", *SHOP, *words, "--dry-run", "--json").json["arms"]
+    return {arm["arm"]: (arm["profile"], arm["gate"], arm["memory"] is not None) for arm in arms}
+
+
+def test_arms_of_one_command_differ_in_memory_only(contramem, good, tmp_path):
+    create_bank(tmp_path / "b", Bank.of("fake"))
+    words = ("--model", good, "--memory", "none", "--memory", "b")
+    assert plan_of(contramem, *words, "--profile", "full") == {
+        "scripted-good_with_none": ("full", True, False),
+        "scripted-good_with_b": ("full", True, True),
+    }
+
+
+def test_several_profiles_give_an_arm_each_under_every_bank(contramem, good, tmp_path):
+    create_bank(tmp_path / "b", Bank.of("fake"))
+    words = ("--model", good, "--profile", "none", "--profile", "full", "--memory")
+    assert plan_of(contramem, *words, "none") == {
+        "scripted-good_with_none": ("none", False, False),
+        "scripted-good_with_full": ("full", True, False),
+    }
+    assert plan_of(contramem, *words, "none", "--memory", "b") == {
+        "scripted-good_with_none_none": ("none", False, False),
+        "scripted-good_with_none_b": ("none", False, True),
+        "scripted-good_with_full_none": ("full", True, False),
+        "scripted-good_with_full_b": ("full", True, True),
+    }
+
+
+def test_models_and_banks_of_one_name_are_told_apart_by_more_of_it(contramem, good, tmp_path):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        create_bank(tmp_path / folder / "b", Bank.of("fake"))
+        persona(tmp_path / folder / "good", *GOOD)
+    banks = ("--memory", "x/b", "--memory", "y/b")
+    assert list(plan_of(contramem, "--model", good, *banks)) == [
+        "scripted-good_with_x-b",
+        "scripted-good_with_y-b",
+    ]
+    models = ("--model", "scripted:x/good", "--model", "scripted:y/good")
+    assert list(plan_of(contramem, *models)) == ["scripted-x-good", "scripted-y-good"]
+
+
+def test_a_setting_that_changes_nothing_is_said_on_stderr(contramem, good):
+    done = contramem("run", *SHOP, "--model", good, "--latch", "call", "--jit", "--dry-run")
+    assert "--latch changes nothing: no arm has the gate on (--gate on)." in done.err
+    assert "--jit changes nothing: no arm has a bank (--memory BANK)." in done.err
+    gated = contramem("run", *SHOP, "--model", good, "--latch", "call", "--gate", "on", "--dry-run")
+    assert "changes nothing" not in gated.err
 
 
 def test_only_the_chosen_tasks_are_run(contramem, good):

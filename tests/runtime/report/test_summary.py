@@ -127,10 +127,42 @@ def test_the_arms_table_fits_eighty_columns_and_shows_unknown_as_unknown(summary
             "not_run": 417,
         }
     )
-    text = shown(arms_table([row, largest], title="fake all"))
+    text = shown(arms_table([row, largest]))
     assert max(map(len, text.splitlines())) <= 80
     for part in ("?", "100.0", "TGC", "memory", "$1,234.57", "99999", "123M", "123k"):
         assert part in text
+
+
+def test_many_settings_that_differ_stand_under_each_other_in_a_narrow_terminal(summary):
+    def row(run, name, **settings):
+        arm = ArmManifest(name=name, model={}, settings=settings)
+        return summary(a_1="passed").model_copy(update={"run": run, "arm": arm})
+
+    plain = row("runs/appworld-mini_test-12345678", "scripted-careful", profile="none")
+    full = row(
+        "runs/appworld-mini_test-87654321",
+        "scripted-careful",
+        profile="full",
+        gate=True,
+        memory="starter_bank@0123456789abcdef",
+    )
+    narrow = shown(arms_table([plain, full]))
+    assert max(map(len, narrow.splitlines())) <= 80
+    for part in ("12345678", "87654321", "profile full", "gate on", "bank starter_bank@"):
+        assert part in narrow
+    wide = Console(width=1000, file=io.StringIO())
+    wide.print(arms_table([plain, full], width=1000))
+    head = wide.file.getvalue().splitlines()[1]
+    assert head.split()[:5] == ["run", "arm", "profile", "bank", "gate"]
+
+
+def test_a_name_is_broken_only_where_the_row_would_be_too_wide(summary):
+    long = ArmManifest(name="openai-some-provider-large-model-2026", model={})
+    row = summary(a_1="passed").model_copy(update={"arm": long})
+    assert long.name not in shown(arms_table([row, row]))
+    wide = Console(width=120, file=io.StringIO())
+    wide.print(arms_table([row, row], width=120))
+    assert long.name in wide.file.getvalue()
 
 
 def test_the_tasks_table_shows_what_was_not_evaluated_as_a_gap(summary):

@@ -13,6 +13,7 @@ from adapters.gaia2.benchmark import Gaia2
 from adapters.gaia2.setup import MINI
 from injectors.bank import Bank
 from injectors.cards import FunctionCard, Skill, SkillCard, SkillDelta, skill_card_id
+from injectors.forms import rtm_form
 from injectors.gaia2_block import RTM_HEADING
 from injectors.gate.gate import VerifyBeforeWrite
 from injectors.memory_injector import JIT_HEADING, MemoryInjector
@@ -144,7 +145,7 @@ async def injections(
     bank = Bank.of(
         "gaia2", [function_card(READ), function_card(WRITE)], {"Adaptability": [skill_card()]}
     )
-    settings = settings_for("full", {"memory": "bank", **overrides}, benchmark="gaia2")
+    settings = settings_for("full", {"memory": "bank", **overrides}, latch="call")
     seen = SeenCards()
     careful = ScriptedSource("scripted:careful", [MINI / "personas" / "careful"])
     result = await run_episode(
@@ -152,7 +153,7 @@ async def injections(
         task,
         careful.for_episode(task, 0),
         gate=VerifyBeforeWrite(await mini.catalogue(), task, bank=bank, seen=seen),
-        injector=MemoryInjector(bank, settings, seen),
+        injector=MemoryInjector(bank, settings, seen, form=rtm_form),
         trace=folder / "trace.jsonl",
     )
     records = read_trace(result.trace).records
