@@ -60,6 +60,7 @@ class Gaia2:
         self._think, self._think_setting = think_time(think), think
         self._scratch = Scratch(setup.scratch)
         self._version = "not started"
+        self._scenarios: dict[str, dict[str, Path]] = {}
         self._tables: dict[str, Tools] = {}
         self._began: dict[str, float] = {}
         self._distinct: dict[str, Tools] = {}
@@ -215,7 +216,10 @@ class Gaia2:
         }
 
     def _file(self, task: Task) -> Path:
-        files = {path.stem: path for path in self._files(task.dataset)}
+        if task.dataset not in self._scenarios:  # read once: a run asks for every task's file
+            named = {path.stem: path for path in self._files(task.dataset)}
+            self._scenarios[task.dataset] = named
+        files = self._scenarios[task.dataset]
         if task.id not in files:
             raise UnknownName("GAIA2 scenario", task.id, files)
         return files[task.id]
