@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 
+from injectors.gate.shorten import short
 from injectors.gate.situation import Situation
 from injectors.gate.values import address_key, as_moment, flat_texts, is_address, number_of
 from runtime.contracts import Json
@@ -18,6 +19,8 @@ _DAY = re.compile(r"date|time|deadline|(^|_)(due|at|on|day|until)$")
 _AHEAD = re.compile(
     r"^(start|due|ride|pickup|reminder|remind|alarm|scheduled?|appointment|booking)"
 )
+_LONGEST = 60
+"""Bytes of a value inside a sentence."""
 _TOLERANCE = timedelta(minutes=1)
 """A write takes a moment: what starts now is not in the past."""
 
@@ -29,7 +32,7 @@ def id_never_observed(s: Situation) -> str | None:
     for name, value in _each(s, _ID):
         known = s.observed.has_id(value) or s.observed.has_address(str(value))
         if not isinstance(value, bool) and not known:
-            return f"{name} {_short(value)} was seen neither in the task nor in any output so far."
+            return f"{_told(name, value)} was seen neither in the task nor in any output so far."
     return None
 
 
@@ -39,7 +42,7 @@ def address_never_observed(s: Situation) -> str | None:
         return None
     for name, text in _addresses(s):
         if not s.observed.has_address(text):
-            return f"{name} {_short(text)} was seen neither in the task nor in any output so far."
+            return f"{_told(name, text)} was seen neither in the task nor in any output so far."
     return None
 
 
@@ -78,7 +81,7 @@ def date_in_the_past(s: Situation) -> str | None:
         whole_day = isinstance(value, str) and len(value.strip()) <= 10
         past = moment.date() < now.date() if whole_day else moment < now - _TOLERANCE
         if past:
-            return f"{name} {_short(value)} is in the past: the clock says {now:%Y-%m-%d %H:%M}."
+            return f"{_told(name, value)} is in the past: the clock says {now:%Y-%m-%d %H:%M}."
     return None
 
 
@@ -87,7 +90,8 @@ def recipient_name_ambiguous(s: Situation) -> str | None:
     for name, value in _each(s, _RECIPIENT):
         rivals = s.observed.people.namesakes(address_key(str(value)), s.task_text)
         if rivals:
-            return f"The name behind {name} {_short(value)} also fits {', '.join(rivals[:3])}."
+            names = ", ".join(short(rival, _LONGEST) for rival in rivals[:3])
+            return f"The name behind {_told(name, value)} also fits {names}."
     return None
 
 
@@ -96,7 +100,7 @@ def amount_not_observed(s: Situation) -> str | None:
     for name, value in _each(s, _AMOUNT):
         number = number_of(value)
         if number and not s.observed.saturated and not s.observed.has_number(number):
-            return f"{name} {_short(value)} stands in neither task nor output: check its origin."
+            return f"{_told(name, value)} stands in neither task nor output: check its origin."
     return None
 
 
@@ -107,7 +111,7 @@ def date_not_observed(s: Situation) -> str | None:
         if moment is None or s.observed.saturated or (s.now and moment.date() == s.now.date()):
             continue
         if not s.observed.has_day(moment.date()):
-            return f"{name} {_short(value)} stands in neither task nor output."
+            return f"{_told(name, value)} stands in neither task nor output."
     return None
 
 
@@ -128,8 +132,8 @@ def calendar_overlap(s: Situation) -> str | None:
     overlaps = s.observed.contexts.overlaps(s.call)
     if not overlaps:
         return None
-    first = overlaps[0]
-    return f"It overlaps {_short(first.title)} ({first.start:%Y-%m-%d %H:%M} to {first.end:%H:%M})."
+    title, start, end = short(overlaps[0].title, _LONGEST), overlaps[0].start, overlaps[0].end
+    return f"It overlaps {title} ({start:%Y-%m-%d %H:%M} to {end:%H:%M})."
 
 
 def variant_not_stated(s: Situation) -> str | None:
@@ -142,7 +146,7 @@ def variant_not_stated(s: Situation) -> str | None:
         differs = any(sibling.get(name) != value for sibling in variant.siblings)
         if differs and str(value).casefold() not in stated:
             stands = f"{len(variant.siblings)} variants exist"
-            return f"{stands} and the task does not state {name} {_short(value)}."
+            return f"{stands} and the task does not state {_told(name, value)}."
     return None
 
 
@@ -179,6 +183,6 @@ def _addresses(s: Situation) -> Iterator[tuple[str, str]]:
                 yield name, text
 
 
-def _short(value: Json) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _told(name: str, value: Json) -> str:
+    """Return an argument as a sentence names it: sentences are never cut, so their values are."""
+    return f"{short(name, _LONGEST)} {short(str(value), _LONGEST)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from gate_world import CATALOGUE, TASK, Runner, ok, pays, runner
@@ -297,17 +298,81 @@ def test_a_long_ledger_is_folded() -> None:
     assert row["times"] == 200
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    note=st.text(max_size=3_000),
-    extra=st.dictionaries(st.text(max_size=20), st.text(max_size=200), max_size=30),
-    names=st.lists(st.sampled_from([*CATALOGUE.functions]), max_size=14),
-)
-def test_every_advisory_keeps_its_cap(note: str, extra: dict[str, str], names: list[str]) -> None:
-    run = runner(bank=bank())
-    arguments: dict[str, Json] = {"a": {**extra}, "note": note}
-    run.run(
-        "; ".join(f"apis.{name}()" for name in names), lambda cell: cell.call("x.y", **arguments)
+def test_a_long_card_is_cut_where_it_is_shown_and_where_its_rule_is_a_check() -> None:
+    long = "word " * 700
+    card = PAY_CARD.model_copy(
+        update={"what_it_does": long, "usage_rules": (long,), "common_mistakes": (long,)}
     )
+    run = runner("call", bank=Bank.of("fake", [card], {}))
+    for advisory in (stopped(run), stopped(run, amount=7)):
+        assert tokens(advisory) <= 700
+        assert "word" in json.dumps(advisory)
+        assert advisory["function_memory"]["card_id"] == card.card_id
+
+
+def test_a_nested_argument_is_cut_at_its_depth() -> None:
+    deep: Json = {f"a{n}": {f"b{m}": {"c": "text " * 20} for m in range(12)} for n in range(12)}
+    run = runner()
+    run.run("x", lambda cell: cell.call("x.y", plan=deep))
     assert tokens(run.advisory) <= 700
-    assert json.loads(run.notes) == run.advisory
+    plan = run.advisory["command_args_seen"]["plan"]
+    assert plan["a0"] == "... 12 items"
+
+
+def test_a_ledger_of_many_functions_keeps_its_cap_and_its_outcomes() -> None:
+    run = runner()
+
+    def program(cell: Runner) -> None:
+        for number in range(60):
+            cell.call(f"x.function_{number}")
+        cell.call("notes.create_note", title="a")
+
+    source = "; ".join(f"x.function_{number}()" for number in range(60))
+    for _ in range(62):
+        if run.run(source, program) == "finished":
+            break
+        assert tokens(run.advisory) <= 700
+    assert len(run.writes) == 61
+    rows = run.advisory["executed_writes"]
+    assert [(row["outcome"], row["times"]) for row in rows] == [("ok", 60)]
+
+
+TEXTS = st.text(max_size=400) | st.sampled_from(["\0" * 400, "\U0001fae8" * 400, '\\"' * 400])
+SCALARS = TEXTS | st.integers() | st.floats(allow_nan=False) | st.none() | st.booleans()
+NAMES = st.sampled_from(["order_id", "to", "email", "start_datetime", "amount"]) | TEXTS
+NESTED = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=9) | st.dictionaries(NAMES, inner, max_size=9)
+)
+STATEMENTS = (TEXTS | st.integers(1, 4000).map("w".__mul__)).filter(lambda text: text.strip())
+LISTS = st.lists(STATEMENTS, max_size=4).map(tuple)
+
+
+def card_of(does: str, *lists: tuple[str, ...]) -> FunctionCard:
+    parts = ("usage_rules", "common_mistakes", "side_effects")
+    one_sentence = re.sub("[.!?]", ",", does)
+    return PAY_CARD.model_copy(
+        update={"what_it_does": one_sentence, **dict(zip(parts, lists, strict=True))}
+    )
+
+
+CARDS = st.builds(card_of, STATEMENTS, LISTS, LISTS, LISTS)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    card=CARDS,
+    arguments=st.dictionaries(NAMES, NESTED, max_size=20),
+    names=st.lists(st.sampled_from([*CATALOGUE.functions]), max_size=14),
+    unknown=st.booleans(),
+)
+def test_every_advisory_keeps_its_cap(
+    card: FunctionCard, arguments: dict[str, Json], names: list[str], unknown: bool
+) -> None:
+    """Whatever cards and arguments hold. `unknown`: all arguments of an unknown function count."""
+    run = runner("call", bank=Bank.of("fake", [card], {GLOBAL: [SKILL]}))
+    source = "; ".join(f"apis.{name}()" for name in names)
+    for note in ("first", "second"):
+        given_ = {**arguments, "note": note}
+        run.run(source, lambda cell, a=given_: cell.call("x.y" if unknown else "shop.pay", **a))
+        assert tokens(run.advisory) <= 700
+        assert json.loads(run.notes) == run.advisory
