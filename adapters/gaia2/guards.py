@@ -1,11 +1,11 @@
 """What a cell's code may reach at run time: attributes, built-in functions, format strings.
 
-Runs in the cell process. Attribute names with a leading underscore are read on objects of classes
-that cells have defined, and nowhere else; frames, code and dunders never. Library functions that
-read attributes by name for their caller (`str.format`, `operator.attrgetter`, `getattr` itself)
-come in versions that ask `read_attribute` too; those that make classes are in `makers.py`. This is
-a fence for code that means well; the wall is the process: it has no file, no socket but its own
-two, and no state of the world.
+Runs in the cell process. Attributes with a leading underscore are read where a cell has defined
+them, and nowhere else; frames, code and dunders never. Library functions that read attributes by
+name for their caller (`str.format`, `operator.attrgetter`, `getattr` itself) come in versions that
+ask `read_attribute` too; those that make classes are in `makers.py`. This is a fence for code that
+means well; the wall is the process: it has no file, no socket but its own two, and no state of the
+world.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = ["BUILTINS", "CELL_MODULE", "NotAllowed", "Sealed", "read_attribute", 
 CELL_MODULE = "__main__"
 """`__module__` of every class that a cell defines."""
 
+_WALL_CLOCK = frozenset({"now", "today", "utcnow"})
 _MISSING = object()
 
 
@@ -76,20 +77,35 @@ def read_attribute(value: Any, name: str, default: Any = _MISSING) -> Any:
 
 
 def _check_private(value: Any, name: str) -> None:
-    kind = type(value)
     if name in READABLE_DUNDERS:
         if name == "__class__":
             kind_of(value)
         return
     if name in EXCEPTION_DUNDERS and isinstance(value, BaseException):
         return
-    if kind is super and (name in OWN_METHODS or not name.startswith("__")):
+    if type(value) is super and (name in OWN_METHODS or _may_be_own(name)):
         return
-    if not name.startswith("__"):
-        owner = value if isinstance(value, type) else kind
-        if owner.__module__ == CELL_MODULE or (name in NAMEDTUPLE_API and issubclass(owner, tuple)):
-            return
-    raise AttributeError(f'"{name}" is private. Use a public method or function.')
+    if _may_be_own(name) and _is_own(value, name):
+        return
+    instead = "Use a public method or function."
+    if name in OWN_METHODS:
+        instead = f"Write super().{name}(...) in a class, or the function or operator itself."
+    raise AttributeError(f'"{name}" is private. {instead}')
+
+
+def _may_be_own(name: str) -> bool:
+    return not attribute_refusal(name, reading=False)
+
+
+def _is_own(value: Any, name: str) -> bool:
+    """Tell whether a cell has defined this attribute: not a library's class, nor a metaclass."""
+    kind = value if isinstance(value, type) else type(value)
+    if name in NAMEDTUPLE_API and issubclass(kind, tuple):
+        return True
+    if kind.__module__ != CELL_MODULE:
+        return False
+    holders = [base.__module__ for base in kind.__mro__ if name in vars(base)]
+    return holders[0] == CELL_MODULE if holders else not isinstance(value, type)
 
 
 def _advice(value: Any, name: str) -> str:
@@ -110,11 +126,13 @@ def _watched(found: Any, name: str) -> Any:
     if isinstance(found, types.BuiltinMethodType):
         if name in _METHODS and isinstance(owner, str):
             return types.MethodType(_METHODS[name], owner)
-        if isinstance(owner, type) and issubclass(owner, date):
+        if isinstance(owner, type) and issubclass(owner, date) and name in _WALL_CLOCK:
             raise NotAllowed(
                 f"datetime.{name}() would tell the time outside of this world. Its clock is"
                 " apps.SystemApp.get_current_time()."
             )
+        if isinstance(owner, type) and name == "mro":
+            raise NotAllowed("mro() is not available here. Use isinstance() or issubclass().")
     if name in _METHODS and found is getattr(str, name):
         return _METHODS[name]
     if getattr(found, "__func__", found) is ABCMeta.register:

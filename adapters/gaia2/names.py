@@ -33,8 +33,8 @@ EXCEPTION_DUNDERS = frozenset({"__cause__", "__context__", "__notes__"})
 """Dunder attributes of an exception that lead to exceptions and texts only."""
 NAMEDTUPLE_API = frozenset({"_asdict", "_replace", "_fields", "_make"})
 WATCHED = frozenset(
-    {"format", "format_map", "now", "today", "utcnow", "register", "evaluate"}
-    | {"obj", "with_traceback"}
+    {"format", "format_map", "now", "today", "utcnow", "register", "mro"}
+    | {"evaluate", "obj", "with_traceback"}
 )
 """Attributes whose value the guards look at, so that nothing may read them without the guards."""
 OWN_METHODS = frozenset(

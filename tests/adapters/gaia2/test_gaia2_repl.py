@@ -223,6 +223,25 @@ WAYS_OUT = {
     "dunder member of an enum, by a base": (
         "from enum import Enum\nclass Base(Enum): pass\nBase('E', {'__getattribute__': 1})"
     ),
+    "dunder member of an enum, by its maker": (
+        "from enum import Enum\nclass Base(Enum): pass\n"
+        "getattr(Base, '_create_')('E', {'__copy__': 1})"
+    ),
+    "dunder member of an enum, by the library's own": (
+        "from enum import Enum\nclass Base(Enum): pass\nBase.mro()[2]('E', {'__copy__': 1})"
+    ),
+    "built-ins as an enum": (
+        "from enum import Enum\nclass Base(Enum): pass\n"
+        "E = getattr(Base, '_convert_')('E', 'builtins', lambda n: n == 'open')\n"
+        "print('LE' 'AK', E.open.value)"
+    ),
+    "a metaclass's private method": ("from abc import ABC\nclass P(ABC): pass\nP._dump_registry()"),
+    "a library's private method": (
+        "from enum import Enum\nclass E(Enum):\n    A = 1\ngetattr(E, '_new_member_')"
+    ),
+    "classes behind a class, by match": (
+        "match int:\n    case object(mro=m): print('LE' 'AK', m())"
+    ),
     "member's name that answers for itself": (
         "from enum import Enum\nclass S(str):\n    def startswith(self, *a): return False\n"
         "Enum('E', [(S('__copy__'), 1)])"
@@ -322,6 +341,7 @@ def test_a_way_out_is_refused(way: str) -> None:
         ("'x' in globals()", ["globals()", "except NameError"]),
         ("dir()", ["dir()", "except NameError"]),
         ("vars()", ["vars()", "except NameError"]),
+        ("Exception.__init__(1, 2)", ["__init__", "super().__init__(...)"]),
         ("exit()", ["exit()", "ends by itself"]),
         ("import sys\nsys.exit()", ["sys", "ends by itself"]),
         ("import types", ["dataclass"]),
