@@ -57,6 +57,8 @@ class Known:
     setup: Callable[[str | None, Progress], None]
     roots: Callable[[], Iterable[Root]]
     datasets: Callable[[Path], Iterable[str]]
+    mini: Callable[[], Path]
+    """Where its small world of ours is, or would be."""
     root_variable: str | None = None
     """The environment variable that names the user's own root of data."""
     latch: Latch = "call"
@@ -95,16 +97,18 @@ BENCHMARKS = {
         setup=appworld_setup.setup,
         roots=appworld_setup.roots,
         datasets=appworld_setup.datasets,
+        mini=appworld_setup.mini_root,
         root_variable=appworld_setup.ROOT_VARIABLE,
         latch="function",
     ),
     "gaia2": Known(
-        title="GAIA2, which runs on ARE",
+        title="GAIA2 with ARE",
         package="meta-agents-research-environments",
         open=_open_gaia2,
         setup=gaia2_setup.setup,
         roots=gaia2_setup.roots,
         datasets=gaia2_setup.datasets,
+        mini=lambda: gaia2_setup.MINI,
         form=rtm_form,
     ),
 }

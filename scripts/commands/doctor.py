@@ -7,27 +7,26 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
-from adapters.appworld import setup as appworld
-from adapters.environments import environment
+from adapters.environments import Environment, environment
 from adapters.folders import HOME_VARIABLE, home
-from adapters.gaia2 import setup as gaia2
 from adapters.roots import Root, recorded
 from runtime.bridge import lockdown
 from runtime.errors import ContramemError
+from scripts.benchmarks import BENCHMARKS, Known
+from scripts.tables import print_table
 
 __all__ = ["Finding", "doctor", "examine"]
 
 NEEDED_BYTES = 2 << 30
 """Both environments, their download cache and the mini world, with some room."""
-PACKAGES = {"appworld": "appworld", "gaia2": "meta-agents-research-environments"}
+NOT_SET_UP = "not set up"
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,12 @@ def examine() -> list[Finding]:
     """Look at everything. Changes nothing and uses no network."""
     findings = [_versions(), *_place()]
     if all(finding.state != "missing" for finding in findings):
-        worlds = [list(_world("appworld", _appworld)), list(_world("gaia2", _gaia2))]
+        worlds = [list(_world(name, known)) for name, known in BENCHMARKS.items()]
         findings += [finding for world in worlds for finding in world]
         findings += _left_over()
-        if not any(all(finding.state == "ok" for finding in world) for world in worlds):
-            findings.append(
-                Finding("benchmarks", "missing", "none is ready", "contramem setup appworld")
-            )
+        if not any(_usable(world) for world in worlds):
+            first = f"contramem setup {next(iter(BENCHMARKS))}"
+            findings.append(Finding("benchmarks", "missing", "none is ready", first))
     return [*findings, *_lockdown()]
 
 
@@ -101,52 +99,66 @@ def _place() -> Iterator[Finding]:
     )
 
 
-def _world(world: str, data: Callable[[], list[str]]) -> Iterator[Finding]:
+def _world(world: str, known: Known) -> Iterator[Finding]:
     """Report one benchmark: its environment and its data."""
     mend = f"contramem setup {world}"
-    made = environment(world)
+    made = _environment(world)
+    if made is None:
+        detail = f"adapters/{world} has no requirements.txt"
+        yield Finding(world, "missing", detail, "docs/adding-a-benchmark.md says what it holds")
+        return
     if not made.ready and not made.folder.exists() and not (home() / world).exists():
-        yield Finding(world, "note", "not set up", mend)
+        yield Finding(world, "note", NOT_SET_UP, mend)
         return
     if made.ready:
-        version = made.version(PACKAGES[world])
-        yield Finding(world, "ok", f"{PACKAGES[world]} {version} in {made.folder}")
+        version = made.version(known.package)
+        yield Finding(world, "ok", f"{known.package} {version} in {made.folder}")
     else:
         yield Finding(world, "missing", f"no usable environment in {made.folder}", mend)
-    yield _data(f"{world} data", data, mend)
+    yield _data(world, known, mend)
     noted = recorded(world)
     if noted is not None and not noted.exists():
         yield Finding(f"{world} data", "note", f"{noted} is gone", f"{mend} --data PATH")
 
 
-def _data(name: str, data: Callable[[], list[str]], mend: str) -> Finding:
+def _data(world: str, known: Known, mend: str) -> Finding:
+    name = f"{world} data"
     try:
-        found = data()
+        found = [_line(root, list(known.datasets(root.path))) for root in known.roots()]
     except ContramemError as error:
-        return Finding(name, "missing", str(error), "unset APPWORLD_ROOT, or mend it")
-    return (
-        Finding(name, "ok", "; ".join(found)) if found else Finding(name, "missing", "none", mend)
-    )
-
-
-def _appworld() -> list[str]:
-    return [_line(root, list(appworld.datasets(root.path))) for root in appworld.roots()]
-
-
-def _gaia2() -> list[str]:
-    return [_line(root, list(gaia2.datasets(root.path))) for root in gaia2.roots()]
+        variable = known.root_variable
+        where = f"unset {variable}, or mend it" if variable else f"{mend} --data PATH"
+        return Finding(name, "missing", str(error), where)
+    if not found:
+        return Finding(name, "missing", "none", mend)
+    return Finding(name, "ok", "; ".join(found))
 
 
 def _line(root: Root, datasets: list[str]) -> str:
     return f"{root.name} in {root.path}: {', '.join(datasets) or 'no datasets'}"
 
 
+def _usable(world: list[Finding]) -> bool:
+    """Tell whether episodes can run: it was set up and nothing of it is missing."""
+    return all(item.state != "missing" and item.detail != NOT_SET_UP for item in world)
+
+
 def _left_over() -> Iterator[Finding]:
     """Environments and mini worlds of other versions: another clone may still use them."""
-    current = {environment(world).folder for world in PACKAGES} | {appworld.mini_root()}
-    places = (*home().glob("envs/*"), *home().glob("appworld/mini-*"))
+    made = (_environment(world) for world in BENCHMARKS)
+    current = {each.folder for each in made if each is not None}
+    current |= {known.mini() for known in BENCHMARKS.values()}
+    places = (*home().glob("envs/*"), *home().glob("*/mini-*"))
     for place in sorted(path for path in places if path.is_dir() and path not in current):
         yield Finding("left over", "note", f"{place} of another version", f"rm -r {place}")
+
+
+def _environment(world: str) -> Environment | None:
+    """Return a benchmark's environment, made or not, or None for one that pins no packages."""
+    try:
+        return environment(world)
+    except FileNotFoundError:
+        return None
 
 
 def _lockdown() -> Iterator[Finding]:
@@ -166,7 +178,7 @@ def _show(findings: list[Finding]) -> None:
         mend = f"\n→ {finding.mend}" if finding.mend else ""
         state = f"[{colours[finding.state]}]{finding.state}[/]"
         table.add_row(finding.name, state, _plain(finding.detail + mend))
-    Console().print(table)
+    print_table(table)
 
 
 def _plain(text: str) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from adapters.appworld import setup as appworld
 from adapters.environments import require
-from adapters.folders import Progress
-from adapters.gaia2 import setup as gaia2
-from adapters.roots import Root
+from runtime.errors import UnknownName
+from scripts.benchmarks import BENCHMARKS, Known
 
 __all__ = ["setup_app"]
 
@@ -22,32 +20,36 @@ setup_app = typer.Typer(
     no_args_is_help=True,
 )
 
+WORDS = ("official", "mini")
 Data = Annotated[
     str | None,
     typer.Option(
         "--data",
         metavar="official|mini|PATH",
-        help="The benchmark's own download, our bundled small world, or data that you have."
-        " Without it: what is there, else mini.",
+        help="The benchmark's own download, our bundled small world, or data that you have"
+        " (default: what is there, else mini)",
     ),
 ]
 
 
-@setup_app.command("appworld")
-def setup_appworld(data: Data = None) -> None:
-    """Set AppWorld up. Repeatable; what is there already is kept. APPWORLD_ROOT is honoured."""
-    _run("appworld", partial(appworld.setup, data))
-    _say("appworld", {root: appworld.datasets(root.path) for root in appworld.roots()})
+def _command(world: str, known: Known) -> Callable[[str | None], None]:
+    def setup(data: Data = None) -> None:
+        if data is not None and data not in WORDS and not Path(data).expanduser().exists():
+            raise UnknownName("folder or data", data, WORDS)
+        _run(world, known, data)
+        _say(world, known)
+
+    variable = f" {known.root_variable} is honoured." if known.root_variable else ""
+    kept = "Repeatable; what is there already is kept."
+    setup.__doc__ = f"Set up {known.title}. {kept}{variable}"
+    return setup
 
 
-@setup_app.command("gaia2")
-def setup_gaia2(data: Data = None) -> None:
-    """Set GAIA2 up, which runs on ARE. Repeatable; what is there already is kept."""
-    _run("gaia2", partial(gaia2.setup, data))
-    _say("gaia2", {root: gaia2.datasets(root.path) for root in gaia2.roots()})
+for _world, _known in BENCHMARKS.items():
+    setup_app.command(_world)(_command(_world, _known))
 
 
-def _run(world: str, work: Callable[[Progress], None]) -> None:
+def _run(world: str, known: Known, data: str | None) -> None:
     console = Console(stderr=True)
 
     def show(step: str) -> None:
@@ -56,11 +58,14 @@ def _run(world: str, work: Callable[[Progress], None]) -> None:
             console.print(f"{step} ...", highlight=False, markup=False, soft_wrap=True)
 
     with console.status(world) as status:
-        work(show)
+        known.setup(data, show)
 
 
-def _say(world: str, data: Mapping[Root, Iterable[str]]) -> None:
+def _say(world: str, known: Known) -> None:
     lines = [f"{world} is ready. Environment: {require(world).folder}"]
-    lines += [f"  data {root.name}: {root.path} ({', '.join(data[root])})" for root in data]
+    lines += [
+        f"  data {root.name}: {root.path} ({', '.join(known.datasets(root.path))})"
+        for root in known.roots()
+    ]
     text = "\n".join(lines)
     Console(stderr=True).print(text, highlight=False, markup=False, soft_wrap=True)

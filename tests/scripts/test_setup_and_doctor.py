@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
@@ -15,8 +16,10 @@ from adapters.appworld import setup as appworld
 from adapters.appworld.data import PERSON
 from adapters.environments import STAMP, environment
 from adapters.folders import HOME_VARIABLE
+from adapters.roots import Root, remember
 from runtime.bridge import lockdown
 from runtime.errors import UsageError
+from scripts.benchmarks import BENCHMARKS, persona_folders
 from scripts.commands.doctor import doctor
 from scripts.commands.setup import setup_app
 from scripts.commands.tasks import tasks
@@ -108,6 +111,48 @@ def test_a_remembered_root_that_is_gone_is_named(place: Path) -> None:
     assert call("setup", "appworld", "--data", str(own)).exit_code == 0
     own.rename(place / "elsewhere")
     assert f"{own} is gone" in call("doctor", "--json").stdout
+
+
+def test_a_benchmark_with_a_note_is_ready(place: Path) -> None:
+    make_environment("gaia2")
+    remember("gaia2", place / "gone")
+    result = call("doctor", "--json")
+    assert "gone is gone" in result.stdout
+    assert "none is ready" not in result.stdout
+    assert result.exit_code == 0
+
+
+def test_data_of_gaia2_that_cannot_be_read_is_not_mended_by_appworlds_variable(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> tuple[Root, ...]:
+        raise UsageError("index.json is damaged")
+
+    known = dataclasses.replace(BENCHMARKS["gaia2"], roots=broken)
+    monkeypatch.setitem(BENCHMARKS, "gaia2", known)
+    make_environment("gaia2")
+    found = findings()["gaia2 data"]
+    assert (found["state"], found["detail"]) == ("missing", "index.json is damaged")
+    assert found["mend"] == "contramem setup gaia2 --data PATH"
+
+
+def test_a_benchmark_without_packages_or_mini_world_ends_in_no_stack_trace(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = persona_folders()
+    monkeypatch.setitem(BENCHMARKS, "third", BENCHMARKS["gaia2"])
+    assert "third has no requirements.txt" in findings()["third"]["detail"]
+    assert persona_folders() == before
+
+
+def test_a_misspelt_word_for_the_data_is_answered_with_the_nearest(place: Path) -> None:
+    for world in BENCHMARKS:
+        result = call("setup", world, "--data", "officiel")
+        assert isinstance(result.exception, UsageError)
+        assert "There is no folder or data named 'officiel'. Nearest: official." in str(
+            result.exception
+        )
+    assert list(place.iterdir()) == []
 
 
 def test_a_wrong_appworld_root_is_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
