@@ -1,19 +1,20 @@
 """Decides on single calls: the gate's rules without cells. The latch is per call.
 
-A write is stopped once; the equal call passes in a later turn. A turn is one call, unless the host
-says otherwise: all tool calls of one model reply are one turn, since the model has not yet read
-what the first of them was answered.
+A write is stopped once; the equal call passes in a turn that began when the first one had ended. A
+turn is one call, unless the host says otherwise: all tool calls of one model reply are one turn,
+since the model has not yet read what the first of them was answered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from threading import Lock
 from typing import Literal
 
 from injectors.around.tools import Tool
+from injectors.around.turns import Turn, Turns
 from injectors.gate.advisory import AdvisoryWriter, Stop
 from injectors.gate.latch import CallKey, call_key
 from injectors.gate.observed import Observed
@@ -38,6 +39,7 @@ class Ruling:
     advisory: dict[str, Json] | None = None
     detail: str = ""
     write: Write | None = None
+    """The write that is let pass, asked about or stopped."""
 
     @property
     def risk_ids(self) -> tuple[str, ...]:
@@ -54,25 +56,17 @@ class Watch:
         self._observed, self._writer, self._risks, self._asks = observed, writer, risks, asks
         self._history = History()
         self._risk_log = RiskLog()
-        self._stopped: dict[CallKey, int] = {}
-        """The turn in which a call was stopped first."""
+        self._stopped: dict[CallKey, Turn | None] = {}
+        """The turn that has to be over before a stopped call can pass; None if nobody was told."""
         self._denied: dict[CallKey, str] = {}
         self._asking: set[CallKey] = set()
         self._lock = Lock()
         self._count = 0
-        self._open_turns = 0
+        self._turns = Turns()
 
-    @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self) -> AbstractContextManager[None]:
         """Treat all calls inside as one turn of the model."""
-        with self._lock:
-            self._history.turn += 1
-            self._open_turns += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._open_turns -= 1
+        return self._turns.turn()
 
     def call(self, tool: Tool, arguments: dict[str, Json], now: float | None) -> ToolCall:
         """Number a request."""
@@ -98,9 +92,7 @@ class Watch:
         if call.kind is Kind.READ:
             return Ruling(call, "allow", "read")
         with self._lock:
-            if not self._open_turns:
-                self._history.turn += 1
-            return self._look_up(tool, call)
+            return self._look_up(tool, call, self._turns.current())
 
     def settle(self, ruling: Ruling, *, approved: bool, detail: str) -> Ruling:
         """Turn a person's answer into the ruling. A denial is final for that call."""
@@ -111,7 +103,7 @@ class Watch:
             if not approved:
                 self._denied[write.key] = detail
                 return Ruling(ruling.call, "refuse", "refused", ruling.risks, detail=detail)
-            self._history.add(write)
+            self._made(write, self._turns.current())
             return Ruling(
                 ruling.call, "allow", "verified", ruling.risks, detail=detail, write=write
             )
@@ -127,6 +119,16 @@ class Watch:
         with self._lock:
             self._observed.hear(text)
 
+    def not_made(self, ruling: Ruling, why: str) -> None:
+        """Note that a ruling reached nobody: what was let pass failed, a stop has told nothing."""
+        write = ruling.write
+        if write is None:
+            return
+        with self._lock:
+            if ruling.action == "stop":
+                self._stopped[write.key] = None
+            write.result = CallResult(ok=False, value=why)
+
     def done(self, ruling: Ruling, result: CallResult) -> None:
         """Note what an allowed call brought."""
         with self._lock:
@@ -134,7 +136,12 @@ class Watch:
                 ruling.write.result = result
             self._observed.note(ruling.call, result)
 
-    def _look_up(self, tool: Tool, call: ToolCall) -> Ruling:
+    def handed_on(self) -> None:
+        """Note that a result went to the agent unread: it may have shown any value."""
+        with self._lock:
+            self._observed.saturated = True
+
+    def _look_up(self, tool: Tool, call: ToolCall, turn: Turn) -> Ruling:
         function = None if tool.open_ended else tool.function
         key = call_key(call, function)
         if key in self._denied:
@@ -142,34 +149,44 @@ class Watch:
         if key in self._asking:
             return Ruling(call, "refuse", "refused", detail="An equal call is being decided on.")
         self._observed.settle()
+        self._history.turn = self._turns.moment()  # equal writes of this very turn are earlier ones
         situation = Situation(call, key, function, self._observed, self._history)
         risks = detect(self._risks, situation)
-        cause = self._cause(situation, risks)
+        cause = self._cause(situation, risks, turn)
         if cause is not None:
-            return self._stop(situation, risks, cause)
+            return self._stop(situation, risks, cause, turn)
         if situation.finishing:
             return Ruling(call, "allow", "finish", risks)
         write = Write(key, call)
         if self._asks:
             self._asking.add(key)
             return Ruling(call, "ask", "verified", risks, write=write)
-        self._history.add(write)
+        self._made(write, turn)
         return Ruling(call, "allow", "verified", risks, write=write)
 
-    def _cause(self, situation: Situation, risks: Sequence[Detected]) -> Cause | None:
+    def _made(self, write: Write, turn: Turn) -> None:
+        self._history.turn = turn.began
+        self._history.add(write)
+
+    def _cause(self, situation: Situation, risks: Sequence[Detected], turn: Turn) -> Cause | None:
         most = 1 if situation.finishing else 2
         risky = self._risk_log.stopping(risks, situation.key, most=most)
-        if situation.finishing:
-            return "finish" if risky else None
         stopped_in = self._stopped.get(situation.key)
-        if stopped_in is None or stopped_in >= self._history.turn:
+        has_read = stopped_in is not None and turn.has_read(stopped_in)
+        if situation.finishing:
+            unread = situation.key in self._stopped and not has_read
+            return "finish" if risky or unread else None
+        if not has_read:
             return "unverified"
         return "risk" if risky else None
 
-    def _stop(self, situation: Situation, risks: tuple[Detected, ...], cause: Cause) -> Ruling:
+    def _stop(
+        self, situation: Situation, risks: tuple[Detected, ...], cause: Cause, turn: Turn
+    ) -> Ruling:
         call, key = situation.call, situation.key
         new = self._risk_log.new(risks, key)
         self._risk_log.tell(new, key)
-        self._stopped.setdefault(key, self._history.turn)
+        if new or self._stopped.get(key) is None:
+            self._stopped[key] = turn
         advisory = self._writer.write(Stop(situation, cause, risks, new, (call.function,)))
-        return Ruling(call, "stop", "stopped", risks, advisory)
+        return Ruling(call, "stop", "stopped", risks, advisory, write=Write(key, call))

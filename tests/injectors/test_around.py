@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from around_samples import contents, decisions, lines, reply, tool_call
 
 from injectors.around.asking import Answer, Question
 from injectors.around.guard import Guard, WriteDenied, WriteStopped
@@ -66,14 +67,6 @@ def log(tmp_path: Path) -> Path:
 def guard(shop: Shop, **options: Any) -> Guard:
     tools = [shop.search, shop.order, shop.order_later, shop.done]
     return Guard(tools, kinds=KINDS, task=TASK, **options)
-
-
-def lines(log: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in log.read_text().splitlines()]
-
-
-def decisions(log: Path) -> list[str]:
-    return [line["decision"] for line in lines(log)]
 
 
 # --- plain functions
@@ -383,19 +376,6 @@ def test_every_call_has_exactly_one_line_from_many_threads(shop: Shop, log: Path
 
 
 # --- a tool-call loop
-
-
-def tool_call(n: int, name: str, arguments: object) -> dict[str, object]:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    return {"id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": text}}
-
-
-def reply(*calls: dict[str, object]) -> dict[str, object]:
-    return {"role": "assistant", "content": None, "tool_calls": [*calls]}
-
-
-def contents(messages: list[dict[str, str]]) -> list[Any]:
-    return [json.loads(message["content"]) for message in messages]
 
 
 def test_a_tool_loop(shop: Shop, log: Path) -> None:
