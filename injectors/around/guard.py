@@ -12,7 +12,7 @@ unchanged, it runs.
 from __future__ import annotations
 
 import functools
-import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -20,8 +20,25 @@ from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 from injectors.around.asking import Answer, Ask, Question, ask_later, ask_now
 from injectors.around.audit import AuditLog
-from injectors.around.tool_calls import ToolRequest, requests_of, tool_message
-from injectors.around.tools import Tool, Toolbox, result_json
+from injectors.around.describe import result_json
+from injectors.around.refusals import (
+    UnfitCall,
+    WriteDenied,
+    WriteStopped,
+    failed,
+    not_made,
+    words_of,
+)
+from injectors.around.running import (
+    is_stream,
+    leaves_open,
+    read_out,
+    read_out_later,
+    run_later,
+    run_now,
+)
+from injectors.around.tool_calls import Answers, ToolRequest, requests_of
+from injectors.around.tools import Tool, Toolbox
 from injectors.around.watch import Ruling, Watch
 from injectors.bank import Bank
 from injectors.gate.advisory import AdvisoryWriter
@@ -32,33 +49,15 @@ from injectors.gate.render import masked
 from injectors.gate.risks import RISKS, Risk
 from injectors.gate.texts import AdvisoryText
 from injectors.seen import SeenCards
-from runtime.contracts import CallResult, Json, Kind, Task
+from runtime.contracts import CallResult, Kind, Task, ToolCall
 from runtime.errors import ContramemError, UnknownName, UsageError
 
-__all__ = ["Guard", "WriteDenied", "WriteStopped"]
+__all__ = ["Guard", "UnfitCall", "WriteDenied", "WriteStopped"]
+
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class WriteStopped(ContramemError):
-    """A write did not run: it is to be verified first. The text is the advisory as JSON."""
-
-    def __init__(self, advisory: dict[str, Json]) -> None:
-        self.advisory = advisory
-        super().__init__(json.dumps(advisory, ensure_ascii=False))
-
-
-class WriteDenied(ContramemError):
-    """A write did not run and will not: a person said no, or an equal call is undecided."""
-
-    def __init__(self, function: str, reason: str) -> None:
-        self.function, self.reason = function, reason
-        super().__init__(f"{function} was denied: {reason or 'no reason was given'}")
-
-
-class UnfitCall(ContramemError, TypeError):
-    """A call that no tool can take: an unknown name, or arguments that do not fit."""
 
 
 class Guard:
@@ -129,23 +128,31 @@ class Guard:
         """Tell the guard what the agent was told besides tool results, such as a user's words."""
         self._watch.hear(text)
 
-    def answer(self, reply: object) -> list[dict[str, str]]:
+    def answer(self, reply: object, *, into: list[Any] | None = None) -> list[dict[str, str]]:
         """Run the tool calls of one model reply and return their tool messages, in order.
 
         `reply`: an assistant message of the chat completions API, as a dict or an object, or its
-        list of tool calls. A tool that raises is answered with its error. Raises `UsageError` for
-        a tool that is async.
+        list of tool calls. What a tool, a hook or the audit log raises is the answer of its call,
+        and the others go on. `into`: the conversation, to which each message is added as soon as
+        there is one, so that nothing done is unknown if the turn is interrupted. Raises
+        `UsageError`, before any call, for a tool that is async.
         """
-        with self.turn():
-            return [tool_message(request, self._answer(request)) for request in requests_of(reply)]
+        requests = requests_of(reply)
+        self._check_plain(requests)
+        with self.turn(), Answers(requests, [] if into is None else into) as answers:
+            for request in requests:
+                answers.add(self._answer(request))
+        return answers.messages
 
-    async def answer_async(self, reply: object) -> list[dict[str, str]]:
+    async def answer_async(
+        self, reply: object, *, into: list[Any] | None = None
+    ) -> list[dict[str, str]]:
         """Do the same in async code, for tools and hooks of either kind."""
-        with self.turn():
-            return [
-                tool_message(request, await self._answer_async(request))
-                for request in requests_of(reply)
-            ]
+        requests = requests_of(reply)
+        with self.turn(), Answers(requests, [] if into is None else into) as answers:
+            for request in requests:
+                answers.add(await self._answer_async(request))
+        return answers.messages
 
     # --- one call
 
@@ -154,40 +161,52 @@ class Guard:
             ruling = self._admit(tool, args, kwargs)
         except WriteStopped as stopped:
             return self._stopped(stopped)
-        return self._execute(tool, ruling, args, kwargs)
+        with self._noting_failure(ruling):
+            value = run_now(tool, args, kwargs)
+        return self._noted(ruling, value)
 
     async def _run_async(self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # noqa: ANN401
         try:
             ruling = await self._admit_async(tool, args, kwargs)
         except WriteStopped as stopped:
             return self._stopped(stopped)
-        return await self._execute_async(tool, ruling, args, kwargs)
+        with self._noting_failure(ruling):
+            value = await run_later(tool, args, kwargs)
+        return self._noted(ruling, value)
 
     def _answer(self, request: ToolRequest) -> object:
+        arguments = dict(request.arguments)
         try:
             tool = self._tool_of(request)
-            if tool.is_async:
-                raise UsageError(f"{request.name} is async: use `await guard.answer_async(...)`.")
-            ruling = self._admit(tool, (), dict(request.arguments))
-        except (WriteStopped, WriteDenied, UnfitCall) as refusal:
-            return _told(refusal)
+            ruling = self._admit(tool, (), arguments)
+        except Exception as why:  # noqa: BLE001 - the reply's other calls may have been made
+            return self._refused(request, why)
         try:
-            return self._execute(tool, ruling, (), dict(request.arguments))
+            with self._noting_failure(ruling):
+                value = read_out(tool, run_now(tool, (), arguments))
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its answer
-            return {"error": f"{type(error).__name__}: {error}"}
+            return failed(error)
+        return self._noted(ruling, value)
 
     async def _answer_async(self, request: ToolRequest) -> object:
+        arguments = dict(request.arguments)
         try:
             tool = self._tool_of(request)
-            ruling = await self._admit_async(tool, (), dict(request.arguments))
-        except (WriteStopped, WriteDenied, UnfitCall) as refusal:
-            return _told(refusal)
+            ruling = await self._admit_async(tool, (), arguments)
+        except Exception as why:  # noqa: BLE001 - the reply's other calls may have been made
+            return self._refused(request, why)
         try:
-            if not tool.is_async:
-                return self._execute(tool, ruling, (), dict(request.arguments))
-            return await self._execute_async(tool, ruling, (), dict(request.arguments))
+            with self._noting_failure(ruling):
+                value = await read_out_later(await run_later(tool, (), arguments))
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is its answer
-            return {"error": f"{type(error).__name__}: {error}"}
+            return failed(error)
+        return self._noted(ruling, value)
+
+    def _check_plain(self, requests: Sequence[ToolRequest]) -> None:
+        for request in requests:
+            tool = self._tools.find(request.name)
+            if tool is not None and tool.is_async:
+                raise UsageError(f"{request.name} is async: use `await guard.answer_async(...)`.")
 
     def _tool_of(self, request: ToolRequest) -> Tool:
         problem = request.problem
@@ -225,17 +244,30 @@ class Guard:
             self._audit.write(self._watch.stray(tool.name), "refused", detail=str(error))
             raise UnfitCall(f"{tool.name}: {error}") from error
         now = self._clock() if self._clock else None
-        return self._watch.rule(tool, self._watch.call(tool, arguments, now))
+        call = self._watch.call(tool, arguments, now)
+        with self._refusing(call, "ruling failed"):
+            return self._watch.rule(tool, call)
 
     @contextmanager
-    def _asking(self, ruling: Ruling) -> Iterator[None]:
-        """A hook that fails, or is cancelled, has not approved: the call is logged as refused."""
+    def _refusing(self, call: ToolCall, what: str, risks: tuple[str, ...] = ()) -> Iterator[None]:
+        """Log a call as refused that nothing was decided on. The first error is the one to tell."""
         try:
             yield
         except BaseException as error:
+            try:
+                self._audit.write(call, "refused", risks=risks, detail=f"{what}: {words_of(error)}")
+            except ContramemError as unlogged:
+                error.add_note(str(unlogged))
+            raise
+
+    @contextmanager
+    def _asking(self, ruling: Ruling) -> Iterator[None]:
+        """A hook that fails, or is cancelled, has not approved."""
+        try:
+            with self._refusing(ruling.call, "asking failed", ruling.risk_ids):
+                yield
+        except BaseException:
             self._watch.unanswered(ruling)
-            detail = f"asking failed: {type(error).__name__}: {error}"
-            self._audit.write(ruling.call, "refused", risks=ruling.risk_ids, detail=detail)
             raise
 
     def _settled(self, ruling: Ruling, answer: Answer) -> Ruling:
@@ -250,7 +282,7 @@ class Guard:
                 ruling.call, ruling.reason, risks=ruling.risk_ids, detail=ruling.detail
             )
         except ContramemError as error:
-            self._watch.done(ruling, CallResult(ok=False, value=f"not made: {error}"))
+            self._watch.not_made(ruling, f"not made: {error}")
             raise
         if ruling.advisory is not None:
             raise WriteStopped(ruling.advisory)
@@ -258,30 +290,28 @@ class Guard:
             raise WriteDenied(ruling.call.function, ruling.detail)
         return ruling
 
-    def _execute(
-        self, tool: Tool, ruling: Ruling, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:  # noqa: ANN401
-        with self._noting_failure(ruling):
-            value = tool.run(*args, **kwargs)
-        self._watch.done(ruling, CallResult(ok=True, value=result_json(value)))
-        return value
-
-    async def _execute_async(
-        self, tool: Tool, ruling: Ruling, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:  # noqa: ANN401
-        with self._noting_failure(ruling):
-            value = await tool.run(*args, **kwargs)
-        self._watch.done(ruling, CallResult(ok=True, value=result_json(value)))
-        return value
-
     @contextmanager
     def _noting_failure(self, ruling: Ruling) -> Iterator[None]:
-        """Note a failure. A call that was cancelled keeps its outcome unknown."""
+        """Note a failure. A call that timed out or was cancelled keeps its outcome unknown."""
         try:
             yield
         except Exception as error:
-            self._watch.done(ruling, CallResult(ok=False, value=f"{error}"))
+            if not leaves_open(error):
+                self._watch.done(ruling, CallResult(ok=False, value=words_of(error)))
             raise
+
+    def _noted(self, ruling: Ruling, value: Any) -> Any:  # noqa: ANN401
+        """Note a result, except one that only the caller can read."""
+        if is_stream(value):
+            self._watch.handed_on()
+        else:
+            self._watch.done(ruling, CallResult(ok=True, value=result_json(value)))
+        return value
+
+    def _refused(self, request: ToolRequest, why: Exception) -> object:
+        if not isinstance(why, WriteStopped | WriteDenied | UnfitCall):
+            logger.warning("%s was not made: %s", request.name, words_of(why), exc_info=why)
+        return not_made(why)
 
     def _stopped(self, stopped: WriteStopped) -> str:
         if self._on_stop == "return":
@@ -295,12 +325,3 @@ def _question(ruling: Ruling) -> Question:
         arguments=masked(ruling.call.arguments),
         risks=tuple(risk.sentence for risk in ruling.risks),
     )
-
-
-def _told(refusal: ContramemError) -> object:
-    """Return what a model is told of a call that was not made."""
-    if isinstance(refusal, WriteStopped):
-        return refusal.advisory
-    if isinstance(refusal, WriteDenied):
-        return {"executed": False, "denied": True, "reason": refusal.reason}
-    return {"executed": False, "error": str(refusal)}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
-from injectors.around.tools import as_json
+from injectors.around.describe import as_json
 from runtime.contracts import Json
 from runtime.errors import UsageError
 
-__all__ = ["ToolRequest", "requests_of", "tool_message"]
+__all__ = ["Answers", "ToolRequest", "requests_of"]
+
+_CUT_SHORT = {"error": "Interrupted: the call may have been made. Read it back before going on."}
+_NOT_BEGUN = {"executed": False, "error": "Not made: the turn was interrupted before this call."}
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,35 @@ class ToolRequest:
     """Why the arguments cannot be read, for the model; then there are none."""
 
 
+class Answers:
+    """The tool messages of one reply: one for each call, even if the reply is cut short."""
+
+    def __init__(self, requests: Sequence[ToolRequest], into: list[Any]) -> None:
+        """Each message is put `into` the conversation too, as soon as there is one."""
+        self._requests, self._into = requests, into
+        self.messages: list[dict[str, str]] = []
+
+    def add(self, content: object) -> None:
+        """Answer the next call."""
+        message = _tool_message(self._requests[len(self.messages)], content)
+        self.messages.append(message)
+        self._into.append(message)
+
+    def __enter__(self) -> Answers:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if len(self.messages) < len(self._requests):
+            self.add(_CUT_SHORT)
+        while len(self.messages) < len(self._requests):
+            self.add(_NOT_BEGUN)
+
+
 def requests_of(reply: object) -> list[ToolRequest]:
     """Return the tool calls of an assistant message, or of a list of tool calls.
 
@@ -35,12 +68,6 @@ def requests_of(reply: object) -> list[ToolRequest]:
     if not isinstance(calls, list | tuple):
         raise UsageError("Pass an assistant message or its tool_calls: this is neither.")
     return [_request(_plain(call)) for call in calls]
-
-
-def tool_message(request: ToolRequest, content: object) -> dict[str, str]:
-    """Return the message that answers a tool call."""
-    text = content if isinstance(content, str) else json.dumps(as_json(content), ensure_ascii=False)
-    return {"role": "tool", "tool_call_id": request.id, "content": text}
 
 
 def _request(call: Any) -> ToolRequest:  # noqa: ANN401
@@ -58,6 +85,11 @@ def _request(call: Any) -> ToolRequest:  # noqa: ANN401
     if not isinstance(arguments, dict):
         return ToolRequest(id_, name, {}, "The arguments are no JSON object.")
     return ToolRequest(id_, name, arguments)
+
+
+def _tool_message(request: ToolRequest, content: object) -> dict[str, str]:
+    text = content if isinstance(content, str) else json.dumps(as_json(content), ensure_ascii=False)
+    return {"role": "tool", "tool_call_id": request.id, "content": text}
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

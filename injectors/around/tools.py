@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import functools
 import inspect
-import json
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any
 
-from pydantic_core import to_jsonable_python
-
+from injectors.around.describe import Describer, as_json
 from runtime.catalogue import Catalogue, Function, Parameter
 from runtime.contracts import Json, Kind
 from runtime.errors import UnknownName, UsageError
 
-__all__ = ["Tool", "Toolbox", "as_json", "result_json"]
+__all__ = ["Tool", "Toolbox"]
 
 _TYPES: Mapping[object, str] = MappingProxyType(
     {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 )
-_MOST_CHARACTERS = 200_000
-"""Of a result that is one text: more is not searched for JSON."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +32,8 @@ class Tool:
     kind: Kind
     function: Function
     """Its entry in the catalogue, named `app.name`."""
+    _kept: dict[int, object] = field(default_factory=dict, repr=False, compare=False)
+    """What arguments of writes are known by an address (see `Describer`)."""
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -44,8 +42,9 @@ class Tool:
 
     @property
     def is_async(self) -> bool:
-        """Whether calling it gives an awaitable."""
-        return inspect.iscoroutinefunction(inspect.unwrap(self.run))
+        """Whether calling it gives a coroutine, as far as one can tell without calling it."""
+        calls = (self.run, type(self.run).__call__)
+        return any(inspect.iscoroutinefunction(call) for call in calls)
 
     @property
     def open_ended(self) -> bool:
@@ -54,15 +53,27 @@ class Tool:
         return inspect.Parameter.VAR_KEYWORD in kinds
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Json]:
-        """Return a call's arguments by name. Raises `TypeError` where they do not fit."""
+        """Return a call's arguments by name.
+
+        Raises `TypeError` where they do not fit, or where a write could not be told from another.
+        """
         bound = self.signature.bind(*args, **kwargs).arguments
-        named: dict[str, Json] = {}
+        values: dict[str, object] = {}
         for name, value in bound.items():
             if self.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
-                named |= {key: as_json(item) for key, item in value.items()}
+                values |= value
             else:
-                named[name] = as_json(value)
-        return named
+                values[name] = value
+        return {name: self._described(name, value) for name, value in values.items()}
+
+    def _described(self, name: str, value: object) -> Json:
+        describer = Describer()
+        described = describer.json(value)
+        if self.kind is not Kind.READ:
+            if describer.problem:
+                raise TypeError(f"{name} {describer.problem}: pass a list or another plain value")
+            self._kept.update((id(item), item) for item in describer.kept)
+        return described
 
 
 class Toolbox:
@@ -106,31 +117,16 @@ class Toolbox:
         for name in self._kinds:
             self.get(name)
 
+    def find(self, name: str) -> Tool | None:
+        """Return a tool, if there is one of that name."""
+        return self._tools.get(name)
+
     def get(self, name: str) -> Tool:
         """Return a tool. Raises `UnknownName`."""
-        found = self._tools.get(name)
+        found = self.find(name)
         if found is None:
             raise UnknownName("tool", name, self._tools)
         return found
-
-
-def as_json(value: object) -> Json:
-    """Return a value as JSON; a text that is JSON is read, and what cannot be one is described."""
-    if isinstance(value, str):
-        return value
-    found: Json = to_jsonable_python(value, fallback=repr)
-    return found
-
-
-def result_json(value: object) -> Json:
-    """Return a result as JSON; tools like to answer with JSON in a text."""
-    if isinstance(value, str) and value[:1] in "{[" and len(value) <= _MOST_CHARACTERS:
-        try:
-            found: Json = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-        return found
-    return as_json(value)
 
 
 def _name(run: Callable[..., Any]) -> str:
