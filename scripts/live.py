@@ -74,7 +74,7 @@ class LiveView(SilentView):
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._running: dict[str, tuple[float, EpisodeProgress | None]] = {}
+        self._running: dict[str, tuple[Job, float, EpisodeProgress | None]] = {}
         self._counts = {"passed": 0, "failed": 0, "errored": 0}
         self._usage = Usage()
         self._cost: float | None = 0.0
@@ -99,12 +99,12 @@ class LiveView(SilentView):
 
     def started(self, job: Job) -> None:
         """Add a row."""
-        self._running[job.name] = (time.monotonic(), None)
+        self._running[job.name] = (job, time.monotonic(), None)
 
     def progressed(self, job: Job, progress: EpisodeProgress) -> None:
         """Update a row."""
-        begun, _ = self._running[job.name]
-        self._running[job.name] = (begun, progress)
+        _, begun, _ = self._running[job.name]
+        self._running[job.name] = (job, begun, progress)
 
     def ended(self, job: Job, result: EpisodeResult) -> None:
         """Move a row to the totals."""
@@ -120,23 +120,38 @@ class LiveView(SilentView):
     def _render(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="dim")
         room = max(20, self._console.width - OTHER_COLUMNS)
-        table.add_column("episode", no_wrap=True, overflow="ellipsis", max_width=room)
+        table.add_column("task, arm", no_wrap=True, overflow="ellipsis", max_width=room)
         for name in ("step", "calls", "tokens", "cost", "doing", "s"):
             justify: JustifyMethod = "left" if name == "doing" else "right"
             table.add_column(name, justify=justify, no_wrap=True)
-        for name, (begun, progress) in self._running.items():
+        for job, begun, progress in self._running.values():
+            name = _in_one_line_or_two(job, room)
             seconds = f"{time.monotonic() - begun:.0f}"
             if progress is None:
                 table.add_row(name, "0", "0", "0", "-", "open", seconds)
                 continue
             tokens = progress.usage.input + progress.usage.output
-            cost = "?" if progress.cost_usd is None else money(progress.cost_usd)
+            cost = _cost_so_far(progress)
             cells = (str(progress.step), str(progress.calls), f"{tokens:,}", cost, progress.doing)
             table.add_row(name, *cells, seconds)
         counts = "  ".join(f"{number} {name}" for name, number in self._counts.items())
         tokens = self._usage.input + self._usage.output
-        totals = Text(f"{counts}   {tokens:,} tokens   {money(self._cost)}")
+        cost = money(self._cost) if sum(self._counts.values()) else "-"
+        totals = Text(f"{counts}   {tokens:,} tokens   {cost}")
         return Group(*([table] if self._running else []), self._bar, totals)
+
+
+def _in_one_line_or_two(job: Job, room: int) -> str:
+    """Return task and arm: several tasks of an arm run at once, so the task comes first."""
+    one = f"{job.task.id} {job.arm.name}"
+    return one if len(one) <= room else f"{job.task.id}\n  {job.arm.name}"
+
+
+def _cost_so_far(progress: EpisodeProgress) -> str:
+    if progress.cost_usd is None:
+        return "?"
+    answered = progress.usage != Usage() or progress.cost_usd
+    return money(progress.cost_usd) if answered else "-"
 
 
 def how(result: EpisodeResult) -> str:

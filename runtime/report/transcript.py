@@ -105,7 +105,8 @@ def _(record: ObservationRecord) -> Iterator[RenderableType]:
 
 @_render.register
 def _(record: InjectionRecord) -> Iterator[RenderableType]:
-    words = f"memory at {record.point}: {', '.join(record.cards)} ({record.tokens} tokens)"
+    cards = ", ".join(record.cards) or "no card"
+    words = f"memory at {record.point}: {cards} ({record.tokens} tokens)"
     yield Text(visible(words), style="magenta")
 
 

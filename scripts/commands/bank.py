@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -18,6 +20,8 @@ from injectors.edits import activate, deactivate
 from injectors.retrieve import Bm25Retriever, Query, Ranked
 from injectors.signature import runtime_signature
 from runtime.contracts import Json
+from runtime.errors import UnknownName
+from scripts.tables import print_table
 
 __all__ = ["app"]
 
@@ -50,11 +54,10 @@ def show(bank: BankPath, as_json: AsJson = False) -> None:
         return
     console = Console()
     state = "frozen" if found.frozen else "open for edits"
-    console.print(f"[bold]{bank}[/bold]: {found.benchmark}, {state}", highlight=False)
-    if found.about:
-        console.print(found.about, markup=False, highlight=False)
-    console.print(f"hash {found.hash}", highlight=False)
-    console.print(_cards(found))
+    for line in (f"{bank}: {found.benchmark}, {state}", found.about, f"hash {found.hash}"):
+        if line:
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+    print_table(_cards(found))
 
 
 @app.command()
@@ -77,8 +80,10 @@ def search(
     Exits with 1 if no card shares a term with the text: such a task gets no memory.
     """
     found = load_bank(bank)
-    known = {card.app for card in found.functions}
+    known = {card.app.lower() for card in found.functions}
     named = tuple(item.lower() for item in apps or ()) or apps_in(text, found.benchmark, known)
+    _check_known("app of the bank", apps or (), known)
+    _check_known("skill set", [ability] if ability else (), found.counts().keys() - {FUNCTIONS})
     signature = runtime_signature(text, named)
     query = Query(instruction=text, apps=named, signature=signature, ability=ability)
     retriever = Bm25Retriever(found)
@@ -95,8 +100,11 @@ def search(
     else:
         console = Console()
         console.print(f"apps {', '.join(named) or 'none'}; signature {signature}", highlight=False)
-        console.print(_ranking("Skill Cards", skills, found))
-        console.print(_ranking("Function Cards", functions, found))
+        for title, ranked in (("Skill Cards", skills), ("Function Cards", functions)):
+            if ranked:
+                print_table(_ranking(title, ranked, found))
+            else:
+                console.print(f"No {title[:-1]} shares a term with the text.", highlight=False)
     if not skills and not functions:
         raise typer.Exit(1)
 
@@ -123,33 +131,44 @@ def freeze(bank: BankPath) -> None:
     print(f"{bank} is frozen as {BankFolder(bank).freeze().hash}.")
 
 
+def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name.lower() not in {each.lower() for each in known}:
+            raise UnknownName(what, name, known)
+
+
 def _cards(bank: Bank) -> Table:
-    table = Table("set")
-    table.add_column("card", overflow="fold")
-    table.add_column("what it says")
+    table = _table("set")
+    table.add_column("card", no_wrap=True)  # its whole id: `deactivate` takes it
     table.add_column("active")
+    table.add_column("what it says", overflow="fold")
     for card_id, placed in sorted(bank.cards.items(), key=lambda item: (item[1].place, item[0])):
         active = "yes" if bank.active(card_id) else "no"
-        table.add_row(placed.place, card_id, _says(bank, card_id), active)
+        table.add_row(placed.place, card_id, active, _says(bank, card_id))
     return table
 
 
 def _ranking(title: str, ranked: tuple[Ranked, ...], bank: Bank) -> Table:
-    table = Table("#", title=title)
-    table.add_column("card", overflow="fold")  # its whole id: `deactivate` takes it
-    for name in ("score", "bm25", "app", "hint", "shared terms"):
-        table.add_column(name)
+    table = _table("#", title=title, title_justify="left", title_style="bold")
+    table.add_column("card", no_wrap=True)
+    for name in ("score", "bm25", "app", "hint"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("shared terms, what it says", overflow="fold")
     for place, item in enumerate(ranked, start=1):
         table.add_row(
             str(place),
-            f"{item.card_id}\n[dim]{_says(bank, item.card_id)}[/dim]",
+            item.card_id,
             f"{item.score:.2f}",
             f"{item.bm25:.2f}",
             f"{item.app_bonus:+.2f}",
             f"{item.signature_hint:+.2f}",
-            " ".join(item.shared_terms),
+            f"{' '.join(item.shared_terms)}: [dim]{_says(bank, item.card_id)}[/dim]",
         )
     return table
+
+
+def _table(*columns: str, **settings: Any) -> Table:  # noqa: ANN401 - rich's
+    return Table(*columns, box=SIMPLE_HEAD, padding=0, show_edge=False, **settings)
 
 
 def _says(bank: Bank, card_id: str) -> str:

@@ -6,11 +6,11 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from runtime.contracts import Benchmark
 from scripts.benchmarks import dataset_names, open_benchmark
+from scripts.tables import print_table
 
 __all__ = ["tasks"]
 
@@ -38,7 +38,7 @@ def _list_datasets(bench: str, *, as_json: bool) -> None:
     table = Table("dataset", "tasks")
     for name, count in counts.items():
         table.add_row(name, str(count))
-    Console().print(table)
+    print_table(table)
 
 
 def _list_tasks(benchmark: Benchmark, dataset: str, *, as_json: bool) -> None:
@@ -52,4 +52,4 @@ def _list_tasks(benchmark: Benchmark, dataset: str, *, as_json: bool) -> None:
     table.add_column("instruction")
     for task in found:
         table.add_row(task.id, task.signature or task.ability or "", task.instruction)
-    Console().print(table)
+    print_table(table)

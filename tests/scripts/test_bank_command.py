@@ -37,7 +37,7 @@ def bank(tmp_path) -> Path:
 
 
 def run(*words, code=0):
-    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": "80"})
     if isinstance(result.exception, UsageError):
         raise result.exception
     assert result.exit_code == code, result.output
@@ -76,8 +76,34 @@ def test_search_shows_the_ranking_with_its_parts(bank):
     }
 
 
-def test_a_search_without_a_find_says_so_by_its_exit_code(bank):
+def test_a_search_without_a_find_says_so_in_words_and_by_its_exit_code(bank):
     assert json.loads(run("search", bank, "Water plants", "--json", code=1))["skills"] == []
+    text = run("search", bank, "Water plants", code=1)
+    assert "No Skill Card shares a term with the text." in text
+    assert "No Function Card shares a term with the text." in text
+    assert "bm25" not in text
+
+
+def test_misspelt_apps_and_abilities_are_answered_with_the_nearest(bank):
+    with pytest.raises(UnknownName, match=r"app of the bank named 'vemno'. Nearest: venmo"):
+        run("search", bank, "Pay", "--app", "vemno")
+    with pytest.raises(UnknownName, match=r"skill set named 'Foo'. Known: global"):
+        run("search", bank, "Pay", "--ability", "Foo")
+
+
+def test_ids_are_whole_in_a_pipe(tmp_path):
+    name = "venmo.create_transaction_with_a_very_long_name"
+    card = TOOL.model_copy(
+        update={
+            "card_id": f"function::{name}",
+            "tool": name,
+            "function": name.partition(".")[2],
+            "what_it_does": "Pays somebody, " * 20,
+        }
+    )
+    create_bank(tmp_path / "b", Bank.of("appworld", [card]))
+    for words in (("show", tmp_path / "b"), ("search", tmp_path / "b", "Pay somebody")):
+        assert f" function::{name} " in run(*words)
 
 
 def test_a_card_is_switched_off_and_on(bank):

@@ -64,7 +64,10 @@ def test_a_row_for_each_running_episode_and_the_totals(terminal):
     told = Progress(step=7, calls=12, usage=usage, cost_usd=0.0123, doing="cell")
     terminal.view.progressed(first, told)
     row = next(line for line in terminal.drawn.splitlines() if "d81ca05_1" in line)
-    assert row.split()[1:6] == ["7", "12", "12,345", "$0.0123", "cell"]
+    assert row.split()[:7] == [
+        *("d81ca05_1", "large_with_starter"),
+        *("7", "12", "12,345", "$0.0123", "cell"),
+    ]
     assert "3/5" in terminal.drawn
     terminal.view.ended(first, ended())
     assert "d81ca05_1" not in terminal.drawn
@@ -74,12 +77,25 @@ def test_a_row_for_each_running_episode_and_the_totals(terminal):
     assert "episode " not in terminal.drawn
 
 
-def test_a_long_name_breaks_no_row(terminal):
-    long = job(arm="a-very-long-model-name-of-a-provider" * 2, name="scenario_universe_21_abcdef")
-    terminal.view.started(long)
-    lines = [line for line in terminal.drawn.splitlines() if "a-very" in line]
-    assert len(lines) == 1
-    assert "open" in lines[0]
+def test_a_long_arm_stands_under_its_task_which_is_whole(terminal):
+    names = ("mini_ambiguity_which_alex", "mini_ambiguity_which_ines")
+    for name in names:
+        terminal.view.started(job(arm="a-very-long-model-name-of-a-provider" * 2, name=name))
+    lines = terminal.drawn.splitlines()
+    for name in names:
+        at = next(at for at, line in enumerate(lines) if name in line)
+        assert "open" in lines[at]
+        assert lines[at + 1].startswith("  a-very-long-model")
+
+
+def test_no_cost_is_shown_before_the_first_reply(terminal):
+    terminal.view.started(job())
+    asking = Progress(step=1, calls=0, usage=Usage(), cost_usd=0.0, doing="model")
+    terminal.view.progressed(job(), asking)
+    assert "$" not in terminal.drawn
+    unpriced = Progress(step=2, calls=0, usage=Usage(), cost_usd=None, doing="cell")
+    terminal.view.progressed(job(), unpriced)
+    assert "?" in terminal.drawn
 
 
 def test_an_error_is_said_while_the_run_goes_on(terminal):
