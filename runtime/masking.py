@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 
 from runtime.contracts import Json
 
@@ -22,7 +23,7 @@ SECRET_FIELD = re.compile(
 )
 MASK = re.compile(r"<secret:(\d+|key)>")
 SHAPES = re.compile(
-    r"eyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*"  # JSON web tokens
+    r"eyJ[\w-]{6,400}\.[\w-]{6,}\.[\w-]*"  # JSON web tokens; a bound keeps the search linear
     r"|\b(?:sk|pk|rk|gh[pousr]|hf|xox[abp])[-_][A-Za-z0-9][\w-]{14,}"  # keys of well-known services
     r"|\b(?:AKIA[0-9A-Z]{16}\b|AIza[\w-]{35})"  # Amazon's and Google's
     r"|(?<=Bearer )[\w.~+/=-]{12,}"
@@ -56,6 +57,8 @@ NEVER_SECRET = frozenset(
 """Words that stand where a secret would in schemas and documents."""
 SHORTEST = 4
 """A shorter value (a one-letter password) would mask half of every text it occurs in."""
+MOST = 500
+"""Secrets that are known again wherever they stand; more are masked in their own place only."""
 
 
 class Masker:
@@ -70,11 +73,16 @@ class Masker:
 
     def mask(self, value: Json) -> Json:
         """Return `value` with every secret replaced, learning the new ones on the way."""
+        known = len(self._words)
         self._learn(value)
+        if len(self._words) > known:
+            self._pattern = self._compiled()
         return self._replace(value)
 
     def mask_text(self, text: str) -> str:
         """Mask a text by shape and by what is known already."""
+        if len(self._words) >= MOST:
+            text = IN_TEXT.sub(self._in_its_place, text)
         return self._pattern.sub(lambda match: self._mark(match.group()), text)
 
     def reveal(self, text: str) -> str:
@@ -84,8 +92,14 @@ class Masker:
 
     def _compiled(self) -> re.Pattern[str]:
         """Return one pattern for all: a second pass would find secrets in the first one's masks."""
-        longest_first = sorted(self._outside | self._words, key=lambda word: (-len(word), word))
-        return re.compile("|".join([MASK.pattern, *map(re.escape, longest_first), SHAPES.pattern]))
+        words = _any_of(self._outside | self._words)
+        return re.compile("|".join(filter(None, (MASK.pattern, words, SHAPES.pattern))))
+
+    def _in_its_place(self, found: re.Match[str]) -> str:
+        secret = found.group(1) or found.group(2)
+        return (
+            found.group().replace(secret, self._mark(secret)) if _hides(secret) else found.group()
+        )
 
     def _mark(self, found: str) -> str:
         if MASK.fullmatch(found):
@@ -108,14 +122,13 @@ class Masker:
                 self._remember(found.group(1) or found.group(2))
 
     def _remember(self, secret: str) -> None:
-        if len(secret) < SHORTEST or secret in self._words:
+        if secret in self._words or not _hides(secret) or len(self._words) >= MOST:
             return
-        if secret.lower() in NEVER_SECRET or MASK.search(secret):
-            return
+        if SHAPES.fullmatch(secret):
+            return  # found by its shape
         for form in _forms(secret):
             self._mark(form)
             self._words.add(form)
-        self._pattern = self._compiled()
 
     def _replace(self, value: Json, field: str = "") -> Json:
         if isinstance(value, dict):
@@ -123,10 +136,38 @@ class Masker:
         if isinstance(value, list):
             return [self._replace(item, field) for item in value]
         if isinstance(value, str):
+            if len(self._words) >= MOST and SECRET_FIELD.search(field) and _hides(value):
+                return self._mark(value)
             return self.mask_text(value)
         if SECRET_FIELD.search(field) and isinstance(value, int) and not isinstance(value, bool):
             return self._mark(str(value)) if value > 9 else value
         return value
+
+
+def _hides(secret: str) -> bool:
+    """Tell whether a value in a secret's place is one."""
+    return (
+        len(secret) >= SHORTEST
+        and secret.lower() not in NEVER_SECRET
+        and MASK.search(secret) is None
+    )
+
+
+def _any_of(words: Iterable[str], prefixes: int = 3) -> str:
+    """Return a pattern for the longest of `words` at a place, "" without words.
+
+    Words share their first letters in it: an alternation is tried one by one at every place.
+    """
+    if prefixes == 0:
+        return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+    by_letter: dict[str, list[str]] = {}
+    for word in sorted(words):
+        by_letter.setdefault(word[0], []).append(word[1:])
+    parts = (
+        f"{re.escape(letter)}(?:{_any_of(rests, prefixes - 1)})"
+        for letter, rests in by_letter.items()
+    )
+    return "|".join(parts)
 
 
 def _forms(secret: str) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class World:
             injector=NoInjector(),
             mode=mode,
             arm={},
-            to=self.folder / "replayed.jsonl",
+            to=self.folder / mode / recorded.path.name,
         )
 
 

@@ -1,6 +1,7 @@
 """Secrets stay out of records, equal ones still match, and a replay gets its own back."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -198,3 +199,23 @@ def test_a_secret_with_quotes_is_masked_as_json_and_python_write_it(write):
     masked = masker.mask(text)
     assert "ab" not in masked
     assert masker.reveal(masked) == text
+
+
+def test_thousands_of_secrets_in_one_record_are_masked_and_do_not_hang():
+    masker = Masker()
+    rows = [{"password": f"s{number:05d}x"} for number in range(20_000)]
+    printed = "\n".join(f'password: "w{number:05d}"' for number in range(20_000))
+    masked = masker.mask({"rows": rows, "text": printed})
+    assert "x" not in "".join(str(row["password"]) for row in masked["rows"])
+    assert "w0" not in masked["text"]
+    marks = re.findall(r"<secret:(\d+)>", str(masked))
+    assert len(marks) == len(set(marks)) == 40_000
+    assert masker.mask("s00001x") == masked["rows"][1]["password"]
+    later = masker.mask({"password": "later-on-1"})
+    assert later == {"password": masker.mask({"password": "later-on-1"})["password"]}
+    assert "later" not in str(later)
+
+
+def test_beginnings_of_tokens_without_end_are_looked_at_once():
+    text = "eyJaaaaaaaa" * 90_000
+    assert Masker().mask(text) == text
