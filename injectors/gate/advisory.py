@@ -77,7 +77,7 @@ class AdvisoryWriter:
             "detected_risks": [_shown(risk) for risk in stop.risks],
             "new_detected_risks": [risk.id for risk in stop.new_risks],
             "observed_candidate_context": contexts.shopping(call),
-            "observed_calendar_context": contexts.calendar(call),
+            "observed_calendar_context": contexts.calendar(call, stop.situation.now),
             "observed_cab_context": contexts.cab(call),
             "write_checklist": self._checklist(stop, None if new_card else card),
             "function_memory": _function_memory(card, new=new_card),

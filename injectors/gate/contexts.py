@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from injectors.gate.values import as_moment, scalar_key
 from runtime.contracts import Json, ToolCall
@@ -90,7 +90,7 @@ class Contexts:
         options: list[Json] = [dict(sibling) for sibling in variant.siblings[:8]]
         return {"product": variant.product, "chosen": dict(variant.options), "options": options}
 
-    def calendar(self, call: ToolCall) -> Json:
+    def calendar(self, call: ToolCall, now: datetime | None) -> Json:
         """Return overlaps and the current date for a call with a start and an end, or None."""
         if _span(call.arguments)[0] is None:
             return None
@@ -98,8 +98,7 @@ class Contexts:
             f"{event.title}: {event.start:%Y-%m-%d %H:%M} to {event.end:%H:%M}"
             for event in self.overlaps(call)[:5]
         ]
-        now = call.simulated_time
-        today = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%d %H:%M, %A}" if now else None
+        today = f"{now:%Y-%m-%d %H:%M, %A}" if now else None
         return {"overlaps": overlaps, "current_date": today}
 
     def cab(self, call: ToolCall) -> Json:

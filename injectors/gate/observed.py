@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 
 from injectors.gate.contexts import Contexts
 from injectors.gate.pages import Pages
@@ -60,6 +60,8 @@ class Observed:
         self.pages = Pages()
         self.contexts = Contexts()
         self.saturated = False
+        self.clock: datetime | None = as_moment(task.context.get("datetime")) if task else None
+        """The moment at which the task plays, where its context tells it."""
         self.last_read_empty: str | None = None
         """The function of the latest read, if it found nothing."""
         self._catalogue = catalogue

@@ -92,9 +92,12 @@ class Situation:
 
     @property
     def now(self) -> datetime | None:
-        """The world's clock, where it has one."""
+        """The world's clock; where it tells none, the moment at which the task plays.
+
+        AppWorld's clock stands still at that moment and is no part of its answers.
+        """
         moment = self.call.simulated_time
-        return None if moment is None else datetime.fromtimestamp(moment, UTC)
+        return self.observed.clock if moment is None else datetime.fromtimestamp(moment, UTC)
 
     @property
     def finishing(self) -> bool:

@@ -194,6 +194,17 @@ def test_a_date_in_the_past_of_the_clock() -> None:
     assert "date_in_the_past" not in risks_of(event("2024-10-16 09:00:00"), now=NOW)
 
 
+def test_where_calls_carry_no_time_the_clock_is_that_of_the_task() -> None:
+    frozen = task("Book it.").model_copy(update={"context": {"datetime": "2023-05-18T12:00:00"}})
+    run = runner("call", task=frozen)
+    for day, risks in (("17", ["date_in_the_past", "date_not_observed"]), ("18", [])):
+        name, arguments = event(f"2023-05-{day} 13:00:00", f"2023-05-{day} 14:00:00")
+        run.run(f"apis.{name}()", lambda cell, n=name, a=arguments: cell.call(n, **a))
+        assert run.risks == risks
+        context = run.advisory["observed_calendar_context"]
+        assert context["current_date"] == "2023-05-18 12:00, Thursday"
+
+
 # --- people, pages, contexts
 
 BOBS: Json = [
