@@ -5,6 +5,7 @@ docs/models.md describes the file with an example.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +24,8 @@ from pydantic_core import ErrorDetails
 
 from runtime.contracts import Json, Usage, Value
 from runtime.errors import BadFile, NotReady, UnknownName
-from runtime.models.toml_lines import line_of, line_of_syntax_error
+from runtime.masking import Masker
+from runtime.models.toml_lines import line_given_up, line_of, line_of_syntax_error
 
 __all__ = [
     "FILE_NAME",
@@ -44,14 +46,44 @@ OURS_TO_SET = frozenset({"model", "messages", "stream", "n"})
 
 Price = Annotated[FiniteFloat, Field(ge=0)]
 
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_RANDOM_WORD = re.compile(r"(?=.*[0-9])(?=.*[a-z]).{20,}|[0-9a-fA-F]{32,}")
+"""Keys whose prefix `Masker` does not know. Long names of variables are in capitals."""
+
 
 def _http_address(address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise ValueError("a base_url looks like http://127.0.0.1:8080/v1")
+    example = "a base_url looks like http://127.0.0.1:8080/v1"
+    if not (address.isascii() and address.isprintable()) or " " in address:
+        raise ValueError(f"{example}, without spaces and in ASCII")
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"{example} ({error})") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname or port == 0:
+        raise ValueError(example)
     if parts.username or parts.password:
         raise ValueError("no password in base_url: put the key in a variable, see api_key_env")
+    if parts.query or parts.fragment:
+        raise ValueError(f"{example}, without ? and #: /chat/completions is added to its end")
     return address.rstrip("/")
+
+
+def _variable_name(name: str) -> str:
+    """Refuse what is no name, and a pasted key: errors quote the name of a variable that is not
+    set. The message leaves the value out for the same reason.
+    """
+    like_a_key = _RANDOM_WORD.fullmatch(name) or Masker().mask_text(name) != name
+    if like_a_key or not _VARIABLE_NAME.fullmatch(name):
+        raise ValueError(
+            "this is no name of an environment variable, such as LAB_KEY, or looks like a key; "
+            "the key itself goes into the variable, never into this file"
+        )
+    return name
+
+
+BaseUrl = Annotated[str, AfterValidator(_http_address)]
+VariableName = Annotated[str, AfterValidator(_variable_name)]
 
 
 class Prices(Value):
@@ -82,8 +114,8 @@ class Prices(Value):
 class Provider(Value):
     """An endpoint and its limits, which all models and arms on it share."""
 
-    base_url: Annotated[str, AfterValidator(_http_address)]
-    api_key_env: str | None = None
+    base_url: BaseUrl
+    api_key_env: VariableName | None = None
     """Name of the environment variable that holds the key; None for a server that needs none."""
     requests_per_minute: Annotated[FiniteFloat, Field(gt=0)] | None = None
     concurrency: Annotated[int, Field(ge=1)] | None = None
@@ -126,8 +158,8 @@ class ModelEntry(ModelSettings):
     """A `[models.NAME]` table: settings, and a provider by name or spelt out."""
 
     provider: str | None = None
-    base_url: Annotated[str, AfterValidator(_http_address)] | None = None
-    api_key_env: str | None = None
+    base_url: BaseUrl | None = None
+    api_key_env: VariableName | None = None
     requests_per_minute: Annotated[FiniteFloat, Field(gt=0)] | None = None
     concurrency: Annotated[int, Field(ge=1)] | None = None
 
@@ -202,6 +234,8 @@ def read_models_file(path: Path) -> ModelsFile:
     except ValidationError as error:
         first = error.errors()[0]
         raise BadFile(path, _problem(first), line_of(text, first["loc"])) from error
+    except (RecursionError, ValueError) as error:  # nested too deep; a number with too many digits
+        raise BadFile(path, f"cannot be read: {error}", line_given_up(text)) from error
     for name, entry in file.models.items():
         if entry.provider is not None and entry.provider not in file.providers:
             where = ("models", name, "provider")

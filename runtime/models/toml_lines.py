@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-__all__ = ["line_of", "line_of_syntax_error"]
+__all__ = ["line_given_up", "line_of", "line_of_syntax_error"]
 
 _HEADER = re.compile(r"\s*(\[.+\])\s*(?:#.*)?")
 _KEY = re.compile(r"\s*([^=#\[{]+?)\s*=")
@@ -32,6 +33,25 @@ def line_of_syntax_error(error: tomllib.TOMLDecodeError, text: str) -> int:
     """Return the line of a syntax error; Python before 3.14 says it in the error's words only."""
     stated = re.search(r"at line (\d+)", str(error))
     return int(stated.group(1)) if stated else max(1, len(text.splitlines()))
+
+
+def line_given_up(text: str) -> int:
+    """Return the line of what `tomllib` gives up on although it is no syntax error, such as
+    nesting without end: the shortest beginning of the file that it gives up on ends there.
+    """
+    lines = text.splitlines()
+    lengths = range(1, len(lines))
+    return 1 + bisect_left(lengths, True, key=lambda n: _gives_up("\n".join(lines[:n])))
+
+
+def _gives_up(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    except (RecursionError, ValueError):
+        return True
+    return False
 
 
 def _paths(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:

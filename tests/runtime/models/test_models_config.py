@@ -97,6 +97,17 @@ URL = 'base_url = "http://h/v1"'
         (model('provider = "locl"', "[providers.local]", URL), 3, "Nearest: local"),
         (model('base_url = "127.0.0.1:80"'), 3, "base_url looks like"),
         (model('base_url = "http://me:pw@h/v1"'), 3, "no password"),
+        (model('base_url = "http://h:abc/v1"'), 3, "'abc'"),
+        (model('base_url = "http://h:99999/v1"'), 3, "out of range"),
+        (model('base_url = "http://h:-1/v1"'), 3, "base_url looks like"),
+        (model('base_url = "http://h:0/v1"'), 3, "base_url looks like"),
+        (model('base_url = "http://[::1/v1"'), 3, "base_url looks like"),
+        (model('base_url = "http://my host/v1"'), 3, "without spaces"),
+        (model('base_url = "http://h\\tx/v1"'), 3, "without spaces"),
+        (model('base_url = "http://-\u2603-/v1"'), 3, "in ASCII"),
+        (model('base_url = "http://h/v1?version=2"'), 3, "without ? and #"),
+        (model(URL, f"parameters.deep = {'[' * 20_000}", "retries = 1"), 4, "recursion"),
+        (model(URL, f"retries = {'9' * 6000}", "send_seed = true"), 4, "digits"),
         (model(URL, "[models.m.prices]", "input = -1"), 5, "models.m.prices.input"),
         (model(URL, "[models.m.prices]", "input = nan"), 5, "models.m.prices.input"),
         (model(URL, 'prices = { input = "1" , outptu = 2}'), 4, "models.m.prices.outptu"),
@@ -117,6 +128,34 @@ def test_a_malformed_file_is_named_with_the_line(tmp_path, text, line, words):
         read_models_file(path)
     assert str(caught.value).startswith(f"{path}, line {line}: ")
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "",
+        "MY-KEY",
+        "$LAB_KEY",
+        "sk-abcdefghijklmnop",
+        "gsk_abcdefghijk1lmnopqrstuvwx",
+        "hf_AbCdEfGhIjKlMnOpQrStUvWxYz",
+        "AKIAIOSFODNN7EXAMPLE",
+        "abcdefabcdefabcdefabcdefabcdefab",
+    ],
+)
+def test_a_key_in_place_of_its_variable_is_refused_and_never_quoted(tmp_path, pasted):
+    path = write(tmp_path / "models.toml", model(URL, f'api_key_env = "{pasted}"'))
+    with pytest.raises(BadFile, match=r"line 4: .*api_key_env: this is no name") as caught:
+        read_models_file(path)
+    assert not pasted or pasted not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "_k2", "my_key_2", "AZURE_OPENAI_KEY_EU_WEST_2"]
+)
+def test_names_of_variables_are_taken(tmp_path, name):
+    path = write(tmp_path / "models.toml", model(URL, f'api_key_env = "{name}"'))
+    assert read_models_file(path).endpoint("m").provider.api_key_env == name
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
@@ -206,9 +245,10 @@ def test_openai_without_a_key_names_the_variable(home):
         Models(environ={}).resolve("openai:gpt-x")
 
 
-def test_openai_with_a_base_url_that_is_none(home):
-    environ = {"OPENAI_API_KEY": "a-secret-of-mine", "OPENAI_BASE_URL": "localhost"}
-    with pytest.raises(UsageError, match="OPENAI_BASE_URL"):
+@pytest.mark.parametrize("address", ["localhost", "http://h:abc/v1", "http://h:99999/v1"])
+def test_openai_with_a_base_url_that_is_none(home, address):
+    environ = {"OPENAI_API_KEY": "a-secret-of-mine", "OPENAI_BASE_URL": address}
+    with pytest.raises(UsageError, match="OPENAI_BASE_URL: a base_url looks like"):
         Models(environ=environ).resolve("openai:gpt-x")
 
 
