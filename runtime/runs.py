@@ -24,7 +24,7 @@ from runtime.contracts import Json, Limits, Value
 from runtime.errors import BadFile, RunMismatch, UsageError
 from runtime.trace import EndRecord, TraceFile, read_trace
 
-__all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard"]
+__all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard", "file_name", "where_runs_are"]
 
 MANIFEST = "manifest.json"
 DRAFT = f"{MANIFEST}.partial"
@@ -99,7 +99,8 @@ class RunFolder:
         try:
             return Manifest.model_validate_json(path.read_text("utf-8"))
         except FileNotFoundError:
-            raise UsageError(f"{self.path} is no run folder: it has no {MANIFEST}.") from None
+            words = f"{self.path} is no run folder: it has no {MANIFEST}."
+            raise UsageError(f"{words} {where_runs_are(self.path)}".rstrip()) from None
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
@@ -198,6 +199,19 @@ class RunFolder:
         """Read all complete traces, arm by arm."""
         for path in sorted(self.path.glob("*/episodes/*.jsonl")):
             yield read_trace(path)
+
+
+def where_runs_are(path: Path) -> str:
+    """Say which run folders are in or above a folder that is none, or what it holds instead."""
+    inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
+    if inside:
+        more = f" and {len(inside) - 5} more" if len(inside) > 5 else ""
+        return f"Run folders in it: {', '.join(map(str, inside[:5]))}{more}."
+    if (path.parent / MANIFEST).is_file():
+        return f"It lies in the run folder {path.parent}."
+    if any(path.glob("*.jsonl")):
+        return "It holds traces without a run: read one with `contramem show FILE`."
+    return ""
 
 
 def file_name(text: str) -> str:

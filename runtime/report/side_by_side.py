@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from runtime.contracts import Kind
 from runtime.replay import Replay, risk_ids
+from runtime.report.breakable import Breakable
 from runtime.report.visible import visible
 from runtime.trace import (
     CallRecord,
@@ -38,7 +39,7 @@ def replays_table(replays: Sequence[Replay]) -> Table:
         table.add_column(name, justify="right")
     for each in replays:
         table.add_row(
-            each.episode.replace("/", "/\n"),
+            Breakable(each.episode),
             each.mode if each.fork_step is None else f"{each.mode} from {each.fork_step}",
             "yes" if each.same else "no",
             each.recorded_outcome,
@@ -50,13 +51,22 @@ def replays_table(replays: Sequence[Replay]) -> Table:
     return table
 
 
-def side_by_side(recorded: TraceFile, replayed: TraceFile) -> Table:
-    """Return the cells of both, one row each, with what happened in them."""
+def side_by_side(recorded: TraceFile, replayed: TraceFile, *, fold: bool = False) -> Table:
+    """Return the cells of both, one row each, with what happened in them.
+
+    `fold`: cells that look alike on both sides are counted only.
+    """
     table = Table(show_lines=True, expand=True)
     table.add_column("recorded", ratio=1)
     table.add_column("replayed", ratio=1)
-    for left, right in _aligned(_blocks(recorded), _blocks(replayed)):
-        table.add_row(left, right)
+    rows = _aligned(_blocks(recorded), _blocks(replayed))
+    for alike, run in groupby(rows, lambda row: fold and row[0].plain == row[1].plain):
+        if alike:
+            words = Text(f"... {len(list(run))} alike", style="dim")
+            table.add_row(words, words)
+            continue
+        for left, right in run:
+            table.add_row(left, right)
     return table
 
 

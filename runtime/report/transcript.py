@@ -105,8 +105,8 @@ def _(record: ObservationRecord) -> Iterator[RenderableType]:
 
 @_render.register
 def _(record: InjectionRecord) -> Iterator[RenderableType]:
-    cards = ", ".join(record.cards) or "no card"
-    words = f"memory at {record.point}: {cards} ({record.tokens} tokens)"
+    cards = f": {', '.join(record.cards)}" if record.cards else ""
+    words = f"{record.point}{cards} ({record.tokens} tokens)"
     yield Text(visible(words), style="magenta")
 
 

@@ -17,7 +17,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="import",
-    help="Read other harnesses' runs into traces that replay, bank and report understand.",
+    help="Read other harnesses' runs into traces, to look at and to build banks from.",
     no_args_is_help=True,
 )
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the traces.")]

@@ -23,7 +23,7 @@ from runtime.masking import Masker
 from runtime.models.resolve import Models
 from runtime.replay import Mode, Replay, refuse_to_replace, replay
 from runtime.report.side_by_side import replays_table, side_by_side
-from runtime.runs import file_name
+from runtime.runs import file_name, where_runs_are
 from runtime.trace import Header, TraceFile, read_trace
 from scripts.benchmarks import (
     OpenOptions,
@@ -46,6 +46,7 @@ from scripts.commands.options import (
 from scripts.commands.show import find_trace
 from scripts.planning import Checkable
 from scripts.policies import describe, memory_bank, policy
+from scripts.tables import print_table
 
 __all__ = ["replay_command"]
 
@@ -165,11 +166,24 @@ def replay_command(
 def _episodes(target: str) -> dict[Path, Header]:
     path = Path(target)
     if not path.is_dir():
-        return {(found := find_trace(target)): read_trace(found).header}
-    episodes = {file: read_trace(file).header for file in sorted(path.rglob("episodes/*.jsonl"))}
+        return {(found := find_trace(target)): _own_header(found)}
+    episodes = {file: _own_header(file) for file in sorted(path.rglob("episodes/*.jsonl"))}
     if not episodes:
-        raise UsageError(f"{path} holds no complete episode.")
+        for file in sorted(path.glob("*.jsonl")):
+            _own_header(file)
+        raise UsageError(f"{path} holds no complete episode. {where_runs_are(path)}".rstrip())
     return episodes
+
+
+def _own_header(path: Path) -> Header:
+    """Read a trace and return its header. Raises `UsageError` for an imported one."""
+    header = read_trace(path).header
+    if header.source:
+        raise UsageError(
+            f"{path} was imported ({header.source}): it cannot be replayed, because its world is"
+            f" not here. Read it with `contramem show {path}`."
+        )
+    return header
 
 
 def _new_folder() -> Path:
@@ -212,6 +226,7 @@ async def _replay_all(request: _Request) -> list[Replay]:
         for (bench, dataset, think_time), paths in _by_world(request.episodes).items():
             options = OpenOptions(prompt=request.prompt, judge=judge, think_time=think_time)
             async with open_benchmark(bench, dataset, options) as benchmark:
+                benchmark.check([request.episodes[path].task for path in paths])
                 replays += [
                     await _replay_one(request, read_trace(path), benchmark, live)
                     for path in _tracked(paths)
@@ -287,12 +302,13 @@ def _show(request: _Request, replays: list[Replay], *, as_json: bool) -> None:
         print(json.dumps({"episodes": [each.as_json() for each in replays]}))
         return
     console = Console()
-    if len(replays) == 1:
-        recorded = read_trace(next(iter(request.episodes)))
-        console.print(side_by_side(recorded, read_trace(replays[0].trace)))
-    console.print(replays_table(replays))
+    verified = request.mode == "verify"
+    if len(replays) == 1 and not (verified and replays[0].same):
+        recorded, replayed = (next(iter(request.episodes)), replays[0].trace)
+        console.print(side_by_side(read_trace(recorded), read_trace(replayed), fold=verified))
+    print_table(replays_table(replays))
     for each in replays:
-        if each.first_difference is not None and request.mode == "verify":
+        if each.first_difference is not None and verified:
             text = f"{each.episode}: {each.first_difference}"
             console.print(text, highlight=False, markup=False, soft_wrap=True)
     console.print(f"New traces: {request.out}", highlight=False, markup=False, soft_wrap=True)

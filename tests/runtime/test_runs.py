@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from runtime.contracts import Limits, Usage
 from runtime.errors import BadFile, RunMismatch, UsageError
-from runtime.runs import ArmManifest, Manifest, RunFolder, Shard, file_name, last_record
+from runtime.runs import (
+    ArmManifest,
+    Manifest,
+    RunFolder,
+    Shard,
+    file_name,
+    last_record,
+)
 from runtime.trace import EndRecord
 
 ARM = ArmManifest(name="a", model={"name": "m"}, settings={"gate": False, "memory_path": "x"})
@@ -50,6 +57,22 @@ def test_another_configuration_is_refused_with_the_difference(tmp_path, changes,
     RunFolder(tmp_path).begin(MANIFEST)
     with pytest.raises(RunMismatch, match=difference):
         RunFolder(tmp_path).begin(MANIFEST.model_copy(update=changes))
+
+
+def test_arms_that_one_side_lacks_are_named(tmp_path):
+    other = ARM.model_copy(update={"name": "b"})
+    RunFolder(tmp_path).begin(MANIFEST.model_copy(update={"arms": (ARM, other)}))
+    only = MANIFEST.model_copy(update={"arms": (other,)})
+    with pytest.raises(RunMismatch, match=r"arms\[a\]: .* there, null here"):
+        RunFolder(tmp_path).begin(only)
+
+
+def test_asking_whether_a_run_resumes_changes_nothing(tmp_path):
+    folder = RunFolder(tmp_path / "new")
+    assert folder.resumes(MANIFEST) is False
+    assert not folder.path.exists()
+    folder.begin(MANIFEST)
+    assert folder.resumes(MANIFEST) is True
 
 
 def test_a_bank_counts_by_its_content_wherever_it_lies(tmp_path):

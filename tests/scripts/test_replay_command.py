@@ -71,6 +71,27 @@ def test_one_episode_is_shown_side_by_side(contramem, recorded):
     assert max(map(len, done.out.splitlines())) <= 80
 
 
+def test_a_verified_episode_that_is_the_same_is_one_row(contramem, recorded):
+    done = contramem("replay", "r/scripted-good/t_1")
+    assert done.code == 0
+    *_, row, where = done.out.splitlines()
+    assert row.split()[:3] == ["scripted-good/t_1", "verify", "yes"]
+    assert "New traces: " in where
+
+
+def test_of_a_verified_episode_that_differs_only_what_differs_is_shown(
+    contramem, recorded, tmp_path
+):
+    trace = tmp_path / "r/scripted-good/episodes/t_1.jsonl"
+    trace.write_text(trace.read_text().replace('"reason":"gate off"', '"reason":"verified"'))
+    done = contramem("replay", "r/scripted-good/t_1")
+    assert done.code == 1
+    assert "... 1 alike" in done.out
+    assert "shop.login" not in done.out
+    assert "WRITE shop.buy: verified" in done.out
+    assert "WRITE shop.buy: gate off" in done.out
+
+
 def test_a_recording_is_continued_live_from_a_step(contramem, bad, endpoint, tmp_path):
     contramem("run", *SHOP, "--model", bad, "--out", "b", "--task", "t_1")
     words = ("replay", "b", "--continue-with", "mini", "--from-step", 2, "--out", "c", "--json")
