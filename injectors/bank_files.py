@@ -46,10 +46,10 @@ class Manifest(Value):
     benchmark: str
     about: str = ""
     frozen: bool = False
-    content_hash: str
+    content_hash: str = ""
     """`Bank.hash`. Binding once the bank is frozen, informative before."""
-    function_cards: int
-    skill_cards: dict[str, int]
+    function_cards: int = 0
+    skill_cards: dict[str, int] = Field(default_factory=dict)
     edits: int = 0
     """How many lines of the history are in the cards."""
     settings: BankSettings = BankSettings()

@@ -148,8 +148,18 @@ def _check_budget(options: RunOptions, sources: Sequence[ModelSource]) -> None:
         if isinstance(prices, dict) and (unknown := [n for n, p in prices.items() if p is None]):
             raise UsageError(
                 f"{source.name} has no price for {', '.join(unknown)} in models.toml, so a budget"
-                " cannot hold it. Add it, or leave out --budget and --cost."
+                f" cannot hold it. {_how_to_price(source.name)}, or leave out --budget and --cost."
             )
+
+
+def _how_to_price(name: str) -> str:
+    if not name.startswith("openai:"):
+        return "Add it"
+    model = name.partition(":")[2]
+    return (
+        f'Write an entry [models.NAME] with model = "{model}" and prices there (docs/models.md)'
+        " and run --model NAME"
+    )
 
 
 def _manifest(

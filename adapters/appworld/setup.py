@@ -84,7 +84,12 @@ def appworld_paths(dataset: str | None = None) -> AppWorldSetup:
     having = [root for root, names in known if dataset is None or dataset in names]
     if dataset is not None and not having:
         names = {name for _, names in known for name in names}
-        raise UnknownName("AppWorld dataset", dataset, names, "`contramem doctor` shows the data.")
+        raise UnknownName(
+            "AppWorld dataset",
+            dataset,
+            names,
+            "`contramem setup appworld --data official` brings train, dev and the tests.",
+        )
     return AppWorldSetup(
         python=engine.python,
         cache=_cache(engine),

@@ -227,7 +227,8 @@ class Gaia2:
     def _files(self, dataset: str) -> Sequence[Path]:
         known = self._setup.datasets()
         if dataset not in known:
-            raise UnknownName("GAIA2 dataset", dataset, known)
+            hint = "`contramem setup gaia2 --data official|PATH` brings more."
+            raise UnknownName("GAIA2 dataset", dataset, known, hint)
         return known[dataset]
 
     def _judge_for(self, task: Task, *, scripted: bool) -> Judge | None:

@@ -49,6 +49,8 @@ class Models:
         """`models_file`: instead of ./models.toml and the user's own; `personas`: folders that
         hold a folder a persona; `environ`: where keys are looked up.
         """
+        if models_file is not None:
+            read_models_file(models_file)  # a wrong one is named even if no model is from it
         self._given = models_file
         self._personas = tuple(personas)
         self._environ = environ

@@ -87,6 +87,18 @@ def test_line_separators_in_a_card_do_not_break_the_history(folder):
     assert len(folder.history()) == 1
 
 
+def test_a_hand_written_bank_needs_schema_and_benchmark_only(folder):
+    before = folder.bank
+    manifest = {"schema": 1, "benchmark": "appworld"}
+    (folder.path / "manifest.json").write_text(json.dumps(manifest))
+    assert load_bank(folder.path) == before
+    frozen = BankFolder(folder.path).freeze()
+    assert load_bank(folder.path).hash == frozen.hash
+    (folder.path / "manifest.json").write_text(json.dumps(manifest | {"frozen": True}))
+    with pytest.raises(BadFile, match="changed after it was frozen"):
+        load_bank(folder.path)
+
+
 def test_a_hand_edit_of_an_open_bank_counts(folder):
     file = card_file(folder, ONE)
     file.write_text(file.read_text().replace("Lesson one", "Lesson 1"))

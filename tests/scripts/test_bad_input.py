@@ -115,6 +115,10 @@ def test_a_models_file_that_is_not_there(refused):
     assert "other.toml" in refused("run", *SHOP, "--model", "mini", "--models", "other.toml")
 
 
+def test_a_models_file_that_is_not_there_is_named_even_if_no_model_is_from_it(refused, good):
+    assert "other.toml" in refused("run", *SHOP, "--model", good, "--models", "other.toml")
+
+
 def test_a_budget_cannot_hold_a_model_without_prices(refused, tmp_path, endpoint):
     text = (tmp_path / "models.toml").read_text().partition("[models.mini.prices]")[0]
     (tmp_path / "models.toml").write_text(text)
@@ -122,6 +126,13 @@ def test_a_budget_cannot_hold_a_model_without_prices(refused, tmp_path, endpoint
     assert "mini has no price for input, cached, output in models.toml" in said
     (tmp_path / "models.toml").write_text(f"{text}[models.mini.prices]\ninput = 1\noutput = 2\n")
     assert "no price for cached" in refused("run", *SHOP, "--model", "mini", "--cost", 1)
+
+
+def test_a_budget_with_a_model_that_has_no_entry_says_how_to_price_it(refused, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key-0123456789")
+    said = refused("run", *SHOP, "--model", "openai:foo", "--budget", 3)
+    assert 'Write an entry [models.NAME] with model = "foo" and prices there' in said
+    assert "run --model NAME" in said
 
 
 def test_the_same_model_twice(refused, good):
@@ -210,6 +221,8 @@ def test_an_episode_that_is_not_there(contramem, refused, good, tmp_path):
     (tmp_path / "x.jsonl").write_text("{}")
     assert "x.jsonl, line 1" in refused("show", "x.jsonl")
     assert "holds no complete episode" in refused("replay", "good")
+    assert "It lies in the run folder r." in refused("report", "r/scripted-good")
+    assert "Run folders in it: r." in refused("report", ".")
     assert "--from-step needs --continue-with" in refused("replay", "r", "--from-step", 2)
 
 

@@ -236,3 +236,14 @@ def test_tasks_lists_the_datasets_of_every_root_not_of_the_first_alone(place: Pa
     assert call("setup", "appworld", "--data", str(own)).exit_code == 0
     result = call("tasks", "--bench", "appworld", "--json")
     assert json.loads(result.stdout) == {"mini_test": 1, "own": 1}
+
+
+@pytest.mark.parametrize("world", ["appworld", "gaia2"])
+def test_a_dataset_that_is_not_there_names_the_command_that_brings_it(
+    place: Path, world: str
+) -> None:
+    make_environment(world)
+    make_root(appworld.mini_root())
+    result = call("tasks", "--bench", world, "--dataset", "train")
+    assert isinstance(result.exception, UsageError)
+    assert f"contramem setup {world} --data official" in str(result.exception)
