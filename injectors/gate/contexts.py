@@ -7,15 +7,17 @@ an end, a quotation the answer of a function that quotes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from injectors.gate.checklists import verb_class
 from injectors.gate.values import as_moment, scalar_key
-from runtime.contracts import Json, ToolCall
+from runtime.contracts import Json, Kind, ToolCall
 
 __all__ = ["Contexts", "Event", "Variant"]
 
 _MOST = 2_000
+_MOST_QUOTATIONS = 50
 _RIDE = ("start_location", "end_location", "service_type", "ride_time")
 
 
@@ -44,16 +46,18 @@ class Contexts:
     def __init__(self) -> None:
         self._variants: dict[str, Variant] = {}
         self._events: dict[str, Event] = {}
-        self.quotation: Mapping[str, Json] | None = None
-        """What the latest quotation asked for and was told."""
+        self._quotations: list[Mapping[str, Json]] = []
+        """What each quotation asked for and was told, the latest last."""
 
     def note_call(self, call: ToolCall, value: Json) -> None:
-        """Learn from a call that quotes a ride."""
+        """Learn from a successful call that quotes a ride, or moves or deletes an event."""
         quotes = "quot" in call.function.lower() or "estimate" in call.function.lower()
         if quotes and isinstance(value, dict):
             asked = {name: call.arguments[name] for name in _RIDE if name in call.arguments}
             told = {name: value[name] for name in (*_RIDE, "price") if value.get(name) is not None}
-            self.quotation = {**told, **asked}
+            self._quotations = [*self._quotations[-_MOST_QUOTATIONS:], {**told, **asked}]
+        if call.kind is Kind.WRITE and "event_id" in call.arguments:
+            self._changed(call)
 
     def note_record(self, record: Mapping[str, Json]) -> None:
         """Learn from one record of an answer."""
@@ -102,19 +106,29 @@ class Contexts:
         return {"overlaps": overlaps, "current_date": today}
 
     def cab(self, call: ToolCall) -> Json:
-        """Return the latest quotation for a call that orders a ride, or None."""
-        return dict(self.quotation) if self.quotation and _is_ride(call) else None
+        """Return the quotation that is nearest to a call that orders a ride, or None."""
+        quotation = self._quotation(call)
+        return dict(quotation) if quotation else None
 
     def unquoted(self, call: ToolCall) -> list[str]:
-        """Return the ride parameters in which a call differs from the latest quotation."""
-        if not self.quotation or not _is_ride(call):
-            return []
-        return [
-            name
-            for name in _RIDE
-            if name in self.quotation
-            and scalar_key(call.arguments.get(name)) != scalar_key(self.quotation[name])
-        ]
+        """Return the ride parameters in which a call differs from every quotation."""
+        quotation = self._quotation(call)
+        return _differing(call, quotation) if quotation else []
+
+    def _quotation(self, call: ToolCall) -> Mapping[str, Json] | None:
+        """Return the quotation that differs least from a ride, the latest of several."""
+        if not self._quotations or not _is_ride(call):
+            return None
+        return min(reversed(self._quotations), key=lambda each: len(_differing(call, each)))
+
+    def _changed(self, call: ToolCall) -> None:
+        key = scalar_key(call.arguments["event_id"])
+        event = self._events.get(key)
+        if verb_class(call.function) == "delete":
+            self._events.pop(key, None)
+        elif event is not None:
+            start, end = _span(call.arguments)
+            self._events[key] = replace(event, start=start or event.start, end=end or event.end)
 
     def _product(self, record: Mapping[str, Json]) -> None:
         listed = record.get("variants") or record.get("variations")
@@ -150,6 +164,18 @@ def _options(item: Mapping[str, Json]) -> Mapping[str, Json]:
 def _span(record: Mapping[str, Json]) -> tuple[datetime | None, datetime | None]:
     start = as_moment(record.get("start_datetime") or record.get("start_time"))
     return start, as_moment(record.get("end_datetime") or record.get("end_time"))
+
+
+def _differing(call: ToolCall, quotation: Mapping[str, Json]) -> list[str]:
+    return [
+        name
+        for name in _RIDE
+        if name in quotation and _same_form(call.arguments.get(name)) != _same_form(quotation[name])
+    ]
+
+
+def _same_form(value: Json) -> str | datetime:
+    return as_moment(value) or scalar_key(value)
 
 
 def _is_ride(call: ToolCall) -> bool:

@@ -122,14 +122,14 @@ class Observed:
             self.last_read_empty = call.function if result.ok and _empty(result.value) else None
             if result.ok:
                 self.pages.note(call, function, result.value)
-        if result.ok:
-            self.contexts.note_call(call, result.value)
         for field, node in self._nodes(result.value):
             if isinstance(node, dict):
                 self.people.note(node)
                 self.contexts.note_record(node)
             else:
                 self._scalar(field, node)
+        if result.ok:
+            self.contexts.note_call(call, result.value)  # a deletion may answer with the record
         if len(self._keys) + len(self._numbers) + len(self._texts) > _VALUES:
             self.saturated = True
 

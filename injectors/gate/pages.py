@@ -85,10 +85,14 @@ def _all(value: Json, items: list[Json]) -> bool:
     """Say whether the answer itself tells that there is nothing more."""
     if not isinstance(value, dict):
         return False
+    names = ["total", *(f"total_{name}" for name, item in value.items() if isinstance(item, list))]
     for source in (value, value.get("metadata"), value.get("pagination")):
-        total = source.get("total") if isinstance(source, dict) else None
-        if isinstance(total, int):
-            return total <= len(items)
+        told = (
+            [source[name] for name in names if name in source] if isinstance(source, dict) else []
+        )
+        totals = [total for total in told if isinstance(total, int)]
+        if totals:
+            return totals[0] <= len(items)
     return False
 
 

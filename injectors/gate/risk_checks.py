@@ -141,17 +141,16 @@ def variant_not_stated(s: Situation) -> str | None:
     variant = s.observed.contexts.variant(s.call)
     if variant is None or len(variant.siblings) < 2:
         return None
-    stated = s.task_text.casefold()
     for name, value in variant.options.items():
         differs = any(sibling.get(name) != value for sibling in variant.siblings)
-        if differs and str(value).casefold() not in stated:
+        if differs and not _states(s.task_text, str(value)):
             stands = f"{len(variant.siblings)} variants exist"
             return f"{stands} and the task does not state {_told(name, value)}."
     return None
 
 
 def ride_not_as_quoted(s: Situation) -> str | None:
-    """A ride that differs from the latest quotation."""
+    """A ride that differs from every quotation."""
     names = s.observed.contexts.unquoted(s.call)
     return f"The ride differs from its quotation in {', '.join(names)}." if names else None
 
@@ -181,6 +180,12 @@ def _addresses(s: Situation) -> Iterator[tuple[str, str]]:
             digits = sum(character.isdigit() for character in text)
             if is_address(text) or (_PHONE.search(name) and digits >= 7):
                 yield name, text
+
+
+def _states(text: str, value: str) -> bool:
+    """Say whether a text holds a value as words of its own: "my" and "I'm" state no size M."""
+    words = r"\s+".join(map(re.escape, value.split()))
+    return re.search(rf"(?<![\w'\u2019]){words}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _told(name: str, value: Json) -> str:

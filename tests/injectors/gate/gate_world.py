@@ -45,8 +45,14 @@ CATALOGUE = Catalogue(
         function("notes.delete_note", Kind.WRITE, "note_id:integer"),
         function("mail.send_email", Kind.WRITE, "recipients:array subject= body="),
         function("calendar.add_event", Kind.WRITE, "title start_datetime end_datetime"),
-        function("cabs.order_ride", Kind.WRITE, "start_location end_location service_type"),
-        function("cabs.get_quotation", Kind.READ, "start_location end_location service_type"),
+        function("calendar.edit_event", Kind.WRITE, "event_id start_datetime= end_datetime="),
+        function("calendar.delete_event", Kind.WRITE, "event_id"),
+        function(
+            "cabs.order_ride", Kind.WRITE, "start_location end_location service_type ride_time="
+        ),
+        function(
+            "cabs.get_quotation", Kind.READ, "start_location end_location service_type ride_time="
+        ),
         function("store.add_to_cart", Kind.WRITE, "item_id quantity:integer=1"),
         function("shop.show_orders", Kind.READ, "page_index:integer=0 page_limit:integer=5"),
         function("people.search", Kind.READ, "query="),

@@ -256,6 +256,23 @@ def test_targets_from_a_short_or_a_counted_page_and_single_targets() -> None:
     assert risks_of(cancel(101), counted, source=LOOP) == []
 
 
+@pytest.mark.parametrize(
+    ("told", "risks"),
+    [
+        ({"total_orders": 5, "total_returned_orders": 5}, []),
+        ({"total_orders": 9, "total_returned_orders": 5}, ["first_page_only"]),
+        ({"total_returned_orders": 5}, ["first_page_only"]),
+        ({"total_pages": 3, "total_price": 4}, ["first_page_only"]),
+    ],
+)
+def test_a_total_under_the_listings_own_name_counts(
+    told: dict[str, Json], risks: list[str]
+) -> None:
+    rows: Json = [{"order_id": n} for n in range(100, 105)]
+    listing = ("shop.show_orders", {}, {"orders": rows, "orders_range": [0, 5], **told})
+    assert risks_of(cancel(101), listing, source=LOOP) == risks
+
+
 EVENT: Json = {
     "event_id": "e1",
     "title": "Dentist",
@@ -271,6 +288,30 @@ def test_an_event_that_overlaps_another() -> None:
     assert risks_of(touching, found([EVENT])) == []
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("calendar.delete_event", {}),
+        (
+            "calendar.edit_event",
+            {"start_datetime": "2024-10-17 15:00:00", "end_datetime": "2024-10-17 16:00:00"},
+        ),
+    ],
+)
+@pytest.mark.parametrize("succeeds", [True, False])
+def test_an_event_that_was_deleted_or_moved_leaves_its_slot(change: Write, succeeds: bool) -> None:
+    run = runner("call", task=task("Have yoga in place of the dentist on October 17."))
+    run.answers = lambda name, arguments: ok([EVENT])
+    run.run("read", lambda cell: cell.call("people.search"))
+    run.answers = lambda name, arguments: ok(EVENT) if succeeds else failure()
+    name, arguments = change
+    for _ in range(2):
+        run.run(f"apis.{name}()", lambda cell: cell.call(name, event_id="e1", **arguments))
+    added, times = event("2024-10-17 10:00:00")
+    run.run(f"apis.{added}()", lambda cell: cell.call(added, **times))
+    assert run.risks == ([] if succeeds else ["calendar_overlap"])
+
+
 PRODUCT: Json = {
     "name": "Mug",
     "product_id": "p1",
@@ -284,7 +325,19 @@ PRODUCT: Json = {
 def test_a_variant_that_the_task_does_not_state() -> None:
     cart: Write = ("store.add_to_cart", {"item_id": "i1"})
     assert risks_of(cart, found(PRODUCT), instruction="Buy a mug.") == ["variant_not_stated"]
-    assert risks_of(cart, found(PRODUCT), instruction="Buy a red mug.") == []
+    for words in ("Buy a red mug.", "Buy the mug (Red)."):
+        assert risks_of(cart, found(PRODUCT), instruction=words) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [("M", "I'm out of my shirts."), ("red", "The one I ordered before.")]
+)
+def test_an_option_inside_another_word_is_not_stated(size: str, words: str) -> None:
+    variants = {key: {"item_id": key, "options": {"size": key}} for key in (size, "other")}
+    cart: Write = ("store.add_to_cart", {"item_id": size})
+    shirt = found({"name": "Shirt", "variants": variants})
+    assert risks_of(cart, shirt, instruction=words) == ["variant_not_stated"]
+    assert risks_of(cart, shirt, instruction=f"{words} Size {size}, please.") == []
 
 
 RIDE: dict[str, Json] = {"start_location": "home", "end_location": "port", "service_type": "Van"}
@@ -295,6 +348,26 @@ def test_a_ride_other_than_quoted() -> None:
     assert risks_of(("cabs.order_ride", RIDE), quote) == []
     other: Write = ("cabs.order_ride", {**RIDE, "service_type": "Default"})
     assert risks_of(other, quote) == ["ride_not_as_quoted"]
+
+
+def test_a_ride_that_an_earlier_quotation_of_several_gave() -> None:
+    rides = [{**RIDE, "service_type": name} for name in ("Default", "Premium", "Van")]
+    quotes = [("cabs.get_quotation", ride, {**ride, "price": 12.5}) for ride in rides]
+    for ride in rides:
+        assert risks_of(("cabs.order_ride", ride), *quotes) == []
+    far: Write = ("cabs.order_ride", {**RIDE, "end_location": "airport"})
+    assert risks_of(far, *quotes) == ["ride_not_as_quoted"]
+
+
+def test_a_ride_at_the_quoted_moment_in_another_spelling() -> None:
+    quote = ("cabs.get_quotation", {**RIDE, "ride_time": "2024-10-17 10:00:00"}, {"price": 12.5})
+    words = "Go on 2024-10-17."
+    for time, risks in (
+        ("2024-10-17T10:00:00", []),
+        ("2024-10-17T11:00:00", ["ride_not_as_quoted"]),
+    ):
+        ride: Write = ("cabs.order_ride", {**RIDE, "ride_time": time})
+        assert risks_of(ride, quote, instruction=words) == risks
 
 
 def test_a_write_after_an_empty_read() -> None:
