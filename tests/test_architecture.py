@@ -28,11 +28,8 @@ CHILDREN = (
     ("runtime/bridge", "child lockdown syscalls wire zygote", set[str]()),
     ("adapters/appworld", "cell kinds plain world zygote mini/**/*", APPWORLD),
     ("adapters/gaia2", "addresses cell guards makers modules names policy repl stubs", CELL),
-    (
-        "adapters/gaia2",
-        "clock download kinds notifications scenario tools turns values world zygote",
-        ARE,
-    ),
+    ("adapters/gaia2", "clock download files kinds notifications patience scenario", ARE),
+    ("adapters/gaia2", "tools turns values world zygote", ARE),
 )
 """Code that runs in another process than the harness, mostly in a benchmark's interpreter, and what
 it may import besides the standard library and other children. The one list of them."""

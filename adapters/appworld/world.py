@@ -109,7 +109,10 @@ class _World:
         self._tracker.add_request(method=method, url=frame["url"], data=data)
 
     def _state(self, _frame: Frame) -> Frame:
-        return {"done": self._engine.task_completed()}
+        try:
+            return {"done": self._engine.task_completed()}
+        except ValueError:  # an answer such as NaN was given, but no JSON can show it
+            return {"done": True}
 
     def _evaluate(self, frame: Frame) -> Frame:
         cells = [{**cell, "input": cell["input"].strip()} for cell in frame["io"]]

@@ -16,8 +16,10 @@ import uuid
 from typing import Any
 
 from adapters.gaia2.clock import SteppedEnvironment
+from adapters.gaia2.files import Roots
 from adapters.gaia2.kinds import kind_of_call
 from adapters.gaia2.notifications import OVER, TURN_OVER, notification
+from adapters.gaia2.patience import at_most
 from adapters.gaia2.scenario import BadScenario, load
 from adapters.gaia2.tools import agent_tools, describe, name_of
 from adapters.gaia2.turns import Turns
@@ -28,6 +30,8 @@ __all__ = ["main"]
 
 CALL_S = 0.01
 """Simulated seconds of one call: ARE's log is ordered by time alone, so times must differ."""
+LONGEST_CALL_S = 20.0
+"""Wall seconds of one call."""
 
 
 class JudgeFault(Exception):
@@ -78,6 +82,7 @@ class _World:
             for app in self._environment.apps.values()
             for tool in agent_tools(app)
         }
+        self._roots = Roots(self._environment.apps.values())
         turns = getattr(self._scenario, "nb_turns", None) or 1
         self._turns = Turns(self._environment, turns, patient=params["patient"])
         self._begin()
@@ -137,10 +142,11 @@ class _World:
         if not self._environment.running:
             return {"raise": OVER}
         try:
-            value = plain(tool.function(tool.class_instance, **arguments))
+            with at_most(LONGEST_CALL_S):
+                value = self._roots.hidden(plain(tool.function(tool.class_instance, **arguments)))
         except Exception as error:  # noqa: BLE001 - what a tool raises is its answer
             text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            return {"exception": [type(error).__name__, str(text)]}
+            return {"exception": [type(error).__name__, self._roots.hidden(str(text))]}
         if kind == "FINISH":
             self._turns.message_sent()
         if function.endswith(".wait_for_notification"):

@@ -8,6 +8,7 @@ else: a fresh one stands in, and the observation says that the variables are gon
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -114,21 +115,26 @@ class CellProcess:
         raise TimeoutError
 
     async def run(
-        self, source: str, answer: Answer, stopped: Callable[[], bool], seconds: float
+        self,
+        source: str,
+        answer: Answer,
+        stopped: Callable[[], bool],
+        seconds: float,
+        wall_s: float = math.inf,
     ) -> CellRun:
         """Run one cell for at most `seconds`, answering its requests.
 
-        `stopped` tells whether a request was answered with a stop: then the cell has only a short
-        grace to end, and must not leave threads behind.
+        Time that answers take is not the cell's, but counts in `wall_s`. `stopped` tells whether a
+        request was answered with a stop: then the cell has only a short grace to end, and must not
+        leave threads behind.
         """
-        run = await self._run(source, answer, stopped, seconds)
+        run = await self._run(source, answer, stopped, _Clock(seconds, wall_s))
         lost, self._lost = self._lost, ""
         return run.model_copy(update={"text": lost + run.text, "restarted": True}) if lost else run
 
     async def _run(
-        self, source: str, answer: Answer, stopped: Callable[[], bool], seconds: float
+        self, source: str, answer: Answer, stopped: Callable[[], bool], clock: _Clock
     ) -> CellRun:
-        clock = _Clock(seconds)
         child = self._opened()
         control, calls = child.channels
         self._number += 1
@@ -152,7 +158,7 @@ class CellProcess:
         except TimeoutError:
             if stopped():
                 return await self._killed(printed, "killed", "The stopped cell went on running.")
-            detail = f"Execution timed out after {seconds:g} seconds."
+            detail = f"Execution timed out after {clock.seconds:g} seconds."
             return await self._killed(printed, "timeout", detail)
         except (Closed, BadFrame) as error:
             return await self._killed(printed, "killed", await self._cause(child, error))
@@ -205,10 +211,12 @@ class CellProcess:
 
 
 class _Clock:
-    """Wall time of a cell. Time that the world takes to answer is not the cell's."""
+    """Wall time of a cell. Time that the world takes to answer is not the cell's, up to a bound."""
 
-    def __init__(self, seconds: float) -> None:
-        self._deadline = time.monotonic() + seconds
+    def __init__(self, seconds: float, wall_s: float) -> None:
+        begun = time.monotonic()
+        self.seconds = min(seconds, wall_s)
+        self._deadline, self._end = begun + self.seconds, begun + wall_s
 
     def left(self) -> float:
         left = self._deadline - time.monotonic()
@@ -229,7 +237,7 @@ class _Clock:
         try:
             return await answer
         finally:
-            self._deadline += time.monotonic() - begun
+            self._deadline = min(self._deadline + time.monotonic() - begun, self._end)
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ world's frames look like) is behind `Wiring`; what decides is behind `Gate`.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from typing import Protocol
 
@@ -118,8 +119,13 @@ class SplitWorld:
         self._cell_number += 1
         self._run = _Run(cell=self._cell_number)
         self._gate.begin_cell(source)
-        seconds = min(seconds or self._limits.cell_s, self._limits.cell_s) + KILL_AFTER_S
-        run = await self._cell.run(source, self._answer, self._stopped, seconds)
+        run = await self._cell.run(
+            source,
+            self._answer,
+            self._stopped,
+            self._limits.cell_s + KILL_AFTER_S,
+            (math.inf if seconds is None else seconds) + KILL_AFTER_S,
+        )
         end = run.end
         notes = self._gate.end_cell(end).text
         self._io.append({"input": source, "output": run.text.rstrip()})

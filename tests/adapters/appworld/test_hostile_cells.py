@@ -452,3 +452,13 @@ async def test_an_argument_of_megabytes_reaches_the_world(appworld: AppWorld) ->
             "    note_id=note['note_id'], access_token=notes)['content']))"
         )
         assert await text_of(split, source) == "9000000"
+
+
+@pytest.mark.parametrize("answer", ['float("nan")', 'float("-inf")', '"1e400"'])
+async def test_an_answer_that_is_no_number_of_json_fails_and_is_no_error(
+    appworld: AppWorld, answer: str
+) -> None:
+    async with opened(appworld, cell_s=CELL_S) as split:
+        observation = await split.execute(f"apis.supervisor.complete_task(answer={answer})")
+        assert observation.done
+        assert not (await split.evaluate()).passed

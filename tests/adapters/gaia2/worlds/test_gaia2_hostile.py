@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from gaia2_worlds import BOOK, TELL, Opened, StopWrites, run
 
-from runtime.contracts import Limits
+from adapters.gaia2.benchmark import Gaia2
+from runtime.contracts import AllowGate, Limits
 
 SHORT = Limits(cell_s=1.0, stop_grace_s=0.5)
 SWALLOWING = """
@@ -96,3 +99,52 @@ async def test_a_loop_of_calls_meets_the_limit(opened: Opened) -> None:
     )
     assert "exceeded the limit of 20" in observation.text
     assert observation.calls == 21
+
+
+class Slow(AllowGate):
+    """Takes its time over each call."""
+
+    def decide(self, call):
+        time.sleep(0.05)
+        return super().decide(call)
+
+
+async def test_answers_that_take_long_do_not_carry_a_cell_past_its_wall_time(opened: Opened):
+    world = await opened("search", Slow())
+    observation = await world.execute(
+        "for _ in range(200):\n    apps.SystemApp.get_current_time()", seconds=0.5
+    )
+    assert observation.end.status == "timeout"
+    assert observation.calls < 100
+
+
+@pytest.mark.slow
+async def test_a_pattern_of_the_agents_does_not_keep_the_world_busy_for_good(mini: Gaia2):
+    task = next(iter(mini.tasks("mini_test")))
+    world = await mini.open(task, AllowGate(), Limits())
+    try:
+        source = "print(apps.Messages.regex_search(query='(a|a|b|c|.)*(.|.)*(.|.|.)*$xyz'))"
+        observation = await world.execute(source)
+        assert "The call took more than 20 s" in observation.text
+        assert (await run(world, "print(1 + 1)")).text.startswith("2\n")
+        assert not (await world.evaluate()).passed
+    finally:
+        await world.close()
+
+
+async def test_files_show_nothing_of_the_host_and_the_same_in_every_world(mini: Gaia2):
+    task = next(task for task in mini.tasks("mini_test") if task.ability == "Search")
+    source = (
+        "try:\n    print(apps.Files.cat('nope'))\nexcept Exception as error:\n    print(error)\n"
+        "print(apps.Files.info('/'))\nprint(apps.Files.tree())"
+    )
+    texts = set()
+    for _ in range(2):
+        world = await mini.open(task, AllowGate(), Limits())
+        try:
+            texts.add((await run(world, source)).text)
+        finally:
+            await world.close()
+    (text,) = texts
+    assert "are_simulation" not in text
+    assert "/tmp" not in text
