@@ -32,7 +32,9 @@ app = typer.Typer(
 
 BankPath = Annotated[Path, typer.Argument(metavar="BANK", help="Folder of the bank.")]
 CardId = Annotated[str, typer.Argument(metavar="CARD", help="Id of the card, as `show` lists it.")]
-Reason = Annotated[str, typer.Option("--reason", help="Noted in the bank's history.")]
+Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="Noted in the bank's history.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -67,12 +69,17 @@ def search(
     *,
     apps: Annotated[
         list[str] | None,
-        typer.Option("--app", help="An app the task names; again for more. Default: detected."),
+        typer.Option(
+            "--app", metavar="NAME", help="An app the task names (default: detected); repeatable."
+        ),
     ] = None,
     ability: Annotated[
-        str | None, typer.Option(help="Search this skill set (and `global`) only.")
+        str | None,
+        typer.Option(metavar="NAME", help="Search this skill set (and `global`) only."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Cards of each kind to show.")] = 10,
+    limit: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Cards of each kind to show.")
+    ] = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show which cards a task with this text would get, with the parts of each score.

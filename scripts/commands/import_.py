@@ -20,14 +20,17 @@ app = typer.Typer(
     help="Read other harnesses' runs into traces, to look at and to build banks from.",
     no_args_is_help=True,
 )
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the traces.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the traces.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 IMPORTED = Path("imported")
 
 
 @app.command("appworld")
 def appworld(
-    folder: Annotated[Path, typer.Argument(help="experiments/outputs/NAME, or one task's folder")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="DIR", help="experiments/outputs/NAME, or one task's folder."),
+    ],
     out: Out = IMPORTED,
     as_json: AsJson = False,
 ) -> None:
@@ -37,7 +40,10 @@ def appworld(
 
 @app.command("are")
 def are(
-    file: Annotated[Path, typer.Argument(help="a run's hf or lite export; both are used if found")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A run's hf or lite export; both are used if found."),
+    ],
     out: Out = IMPORTED,
     as_json: AsJson = False,
 ) -> None:
@@ -47,7 +53,9 @@ def are(
 
 @app.command("gaia2-cli")
 def gaia2_cli(
-    folder: Annotated[Path, typer.Argument(help="one run's folder, or a folder of them")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="One run's folder, or a folder of them.")
+    ],
     out: Out = IMPORTED,
     as_json: AsJson = False,
 ) -> None:

@@ -16,11 +16,16 @@ __all__ = ["merge"]
 
 
 def merge(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders of one run.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder that is to hold all of them.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders of one run.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder that is to hold all.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Join the run folders of shards into one. The folders stay as they are.
+
+    Shards are parts of one run: the same command with --shard 1/2 here and --shard 2/2 on \
+another machine. On one machine they can share one --out and need no merging.
 
     `contramem run` with --out on the joined folder runs what is still missing and shows the table.
     """

@@ -40,34 +40,36 @@ def memory_option(text: str, *names: str, metavar: str | None = None) -> object:
 
 Gate = Annotated[
     OnOff | None,
-    memory_option("Whether a write is stopped once before it executes", "--gate", metavar="on|off"),
+    memory_option(
+        "Whether a write is stopped once before it executes.", "--gate", metavar="on|off"
+    ),
 ]
 Latch = Annotated[
     str | None,
-    memory_option("What a stop of the gate verifies", "--latch", metavar="call|function|cell"),
+    memory_option("What a stop of the gate verifies.", "--latch", metavar="call|function|cell"),
 ]
 RiskStop = Annotated[
     OnOff | None,
     memory_option(
-        "Whether a new high-confidence risk stops again", "--risk-stop", metavar="on|off"
+        "Whether a new high-confidence risk stops again.", "--risk-stop", metavar="on|off"
     ),
 ]
 Cards = Annotated[
     str | None,
-    memory_option("Which cards are delivered", "--cards", metavar="function|skill|both"),
+    memory_option("Which cards are delivered.", "--cards", metavar="function|skill|both"),
 ]
 Jit = Annotated[
     bool | None,
-    memory_option("Whether a card comes with the cell that first used its API", "--jit/--no-jit"),
+    memory_option("Whether a card comes with the cell that first used its API.", "--jit/--no-jit"),
 ]
 PreTool = Annotated[
     str | None,
     memory_option(
-        "all: a read's card comes with its first use", "--pre-tool", metavar="writes|all"
+        "all: a read's card comes with its first use.", "--pre-tool", metavar="writes|all"
     ),
 ]
 ModelsFile = Annotated[
-    Path | None, typer.Option("--models", metavar="FILE", help="Another models.toml")
+    Path | None, typer.Option("--models", metavar="FILE", help="Another models.toml.")
 ]
 
 

@@ -89,11 +89,11 @@ def replay_command(
         ),
     ],
     memory: Annotated[
-        str | None, memory_option("Another bank's folder, or none", "--memory", metavar="BANK")
+        str | None, memory_option("Another bank's folder, or none.", "--memory", metavar="BANK")
     ] = None,
     profile: Annotated[
         str | None,
-        memory_option("Another profile (contramem run --help)", "--profile", metavar="NAME"),
+        memory_option("Another profile (contramem run --help).", "--profile", metavar="NAME"),
     ] = None,
     cards: Cards = None,
     gate: Gate = None,
@@ -103,23 +103,23 @@ def replay_command(
     pre_tool: PreTool = None,
     continue_with: Annotated[
         str | None,
-        typer.Option(metavar="MODEL", help="Go on live with this model where the context differs"),
+        typer.Option(metavar="MODEL", help="Go on live with this model where the context differs."),
     ] = None,
     from_step: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="... or from this step on")
+        int | None, typer.Option(metavar="N", min=1, help="... or from this step on.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the new traces (default: below ./runs)"),
+        typer.Option(metavar="DIR", help="Folder for the new traces (default: below ./runs)."),
     ] = None,
     models: ModelsFile = None,
     prompt: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The prompt template of the run")
+        Path | None, typer.Option(metavar="FILE", help="The prompt template of the run.")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(metavar="MODEL", help="Judges what has no scripted checks")
+        str | None, typer.Option(metavar="MODEL", help="Judges what has no scripted checks.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Play recorded episodes in a fresh world. No model is called, except by --continue-with
     and --judge.

@@ -25,9 +25,12 @@ class Format(StrEnum):
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run folders.")],
     form: Annotated[
-        Format, typer.Option("--format", help="A table, or one JSON object (docs/report.md).")
+        Format,
+        typer.Option(
+            "--format", metavar="table|json", help="A table, or one JSON object (docs/report.md)."
+        ),
     ] = Format.TABLE,
 ) -> None:
     """Show the arms of runs in one table. Unfinished runs are shown as far as they are."""

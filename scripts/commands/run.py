@@ -41,9 +41,9 @@ DEFAULTS = Limits()
 
 
 def run(
-    bench: Annotated[str, _option("appworld or gaia2", "--bench", metavar="NAME")],
+    bench: Annotated[str, _option("appworld or gaia2.", "--bench", metavar="NAME")],
     dataset: Annotated[
-        str, _option("As `contramem tasks` lists them", "--dataset", metavar="NAME")
+        str, _option("As `contramem tasks` lists them.", "--dataset", metavar="NAME")
     ],
     model: Annotated[
         list[str],
@@ -55,72 +55,79 @@ def run(
         ),
     ],
     task: Annotated[
-        list[str] | None, _option("Only this task; repeatable", "--task", metavar="ID")
+        list[str] | None, _option("Only this task; repeatable.", "--task", metavar="ID")
     ] = None,
     limit: Annotated[
-        int | None, _option("Only the first N tasks", "--limit", metavar="N", least=1)
+        int | None, _option("Only the first N tasks.", "--limit", metavar="N", least=1)
     ] = None,
     out: Annotated[
         Path | None,
         _option(
-            "The run's folder (default: ./runs/, named after the configuration)",
+            "The run's folder (default: ./runs/, named after the configuration).",
             "--out",
             metavar="DIR",
         ),
     ] = None,
     concurrency: Annotated[
-        int, _option("Episodes at once", "--concurrency", metavar="N", least=1)
+        int, _option("Episodes at once.", "--concurrency", metavar="N", least=1)
     ] = 2,
     seed: Annotated[
-        int, _option("Recorded, and sent where models.toml says so", "--seed", metavar="N")
+        int, _option("Recorded, and sent where models.toml says so.", "--seed", metavar="N")
     ] = 0,
     budget: Annotated[
         float | None,
-        _option("Launch nothing more once USD are spent", "--budget", metavar="USD", least=0),
+        _option("Launch nothing more once USD are spent.", "--budget", metavar="USD", least=0),
     ] = None,
     retry_errors: Annotated[
-        bool, _option("Repeat episodes that ended by an infrastructure error", "--retry-errors")
+        bool, _option("Repeat episodes that ended by an infrastructure error.", "--retry-errors")
     ] = False,
-    shard: Annotated[str, _option("Only part I of N", "--shard", metavar="I/N")] = "1/1",
+    shard: Annotated[
+        str,
+        _option(
+            "Only part I of N, so that several machines can share a run (contramem merge).",
+            "--shard",
+            metavar="I/N",
+        ),
+    ] = "1/1",
     models: ModelsFile = None,
     prompt: Annotated[
-        Path | None, _option("Another prompt template", "--prompt", metavar="FILE")
+        Path | None, _option("Another prompt template.", "--prompt", metavar="FILE")
     ] = None,
     judge: Annotated[
         str | None,
         _option(
-            "gaia2: the model that judges what has no scripted checks", "--judge", metavar="NAME"
+            "gaia2: the model that judges what has no scripted checks.", "--judge", metavar="NAME"
         ),
     ] = None,
     think_time: Annotated[
         str | None,
         _option(
-            "gaia2: simulated time that a model call costs: zero, measured or fixed:SECONDS",
+            "gaia2: simulated time that a model call costs: zero, measured or fixed:SECONDS.",
             "--think-time",
             metavar="HOW",
         ),
     ] = None,
     steps: Annotated[
-        int, _option("Completions", "--steps", panel=LIMITS, metavar="N")
+        int, _option("Completions.", "--steps", panel=LIMITS, metavar="N")
     ] = DEFAULTS.steps,
     wall: Annotated[
-        float, _option("Seconds of wall time", "--wall", panel=LIMITS, metavar="SECONDS")
+        float, _option("Seconds of wall time.", "--wall", panel=LIMITS, metavar="SECONDS")
     ] = DEFAULTS.wall_s,
     tokens: Annotated[
-        int | None, _option("Input plus output tokens", "--tokens", panel=LIMITS, metavar="N")
+        int | None, _option("Input plus output tokens.", "--tokens", panel=LIMITS, metavar="N")
     ] = None,
     cost: Annotated[
-        float | None, _option("US dollars", "--cost", panel=LIMITS, metavar="USD")
+        float | None, _option("US dollars.", "--cost", panel=LIMITS, metavar="USD")
     ] = None,
     context: Annotated[
-        int | None, _option("Tokens of one prompt", "--context", panel=LIMITS, metavar="N")
+        int | None, _option("Tokens of one prompt.", "--context", panel=LIMITS, metavar="N")
     ] = None,
     cell: Annotated[
-        float, _option("Seconds of one cell", "--cell", panel=LIMITS, metavar="SECONDS")
+        float, _option("Seconds of one cell.", "--cell", panel=LIMITS, metavar="SECONDS")
     ] = DEFAULTS.cell_s,
     observation_chars: Annotated[
         int,
-        _option("Characters of one observation", "--observation-chars", panel=LIMITS, metavar="N"),
+        _option("Characters of one observation.", "--observation-chars", panel=LIMITS, metavar="N"),
     ] = DEFAULTS.observation_chars,
     profile: Annotated[
         list[str] | None,
@@ -148,9 +155,9 @@ def run(
     risk_stop: RiskStop = None,
     jit: Jit = None,
     pre_tool: PreTool = None,
-    dry_run: Annotated[bool, _option("Show the plan and run nothing", "--dry-run")] = False,
-    quiet: Annotated[bool, _option("Show nothing but the result", "--quiet", "-q")] = False,
-    as_json: Annotated[bool, _option("Print one JSON object at the end", "--json")] = False,
+    dry_run: Annotated[bool, _option("Show the plan and run nothing.", "--dry-run")] = False,
+    quiet: Annotated[bool, _option("Show nothing but the result.", "--quiet", "-q")] = False,
+    as_json: Annotated[bool, _option("Print one JSON object at the end.", "--json")] = False,
 ) -> None:
     """Run agents on a benchmark's tasks. The same command again goes on where it ended.
 

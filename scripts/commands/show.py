@@ -17,7 +17,10 @@ __all__ = ["find_trace", "show"]
 
 def show(
     episode: Annotated[
-        str, typer.Argument(help="A trace, or RUN/ARM/TASK. A `.part` of a killed run works too.")
+        str,
+        typer.Argument(
+            metavar="EPISODE", help="A trace, or RUN/ARM/TASK. A `.part` of a killed run works too."
+        ),
     ],
     calls: Annotated[
         bool, typer.Option("--calls/--no-calls", help="Show each call and its decision.")

@@ -16,9 +16,10 @@ __all__ = ["tasks"]
 
 
 def tasks(
-    bench: Annotated[str, typer.Option("--bench", help="appworld or gaia2")],
+    bench: Annotated[str, typer.Option("--bench", metavar="NAME", help="appworld or gaia2.")],
     dataset: Annotated[
-        str | None, typer.Option("--dataset", help="Without it: the names of all datasets.")
+        str | None,
+        typer.Option("--dataset", metavar="NAME", help="Without it: the names of all datasets."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
