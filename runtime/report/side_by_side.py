@@ -57,8 +57,8 @@ def side_by_side(recorded: TraceFile, replayed: TraceFile, *, fold: bool = False
     `fold`: cells that look alike on both sides are counted only.
     """
     table = Table(show_lines=True, expand=True)
-    table.add_column("recorded", ratio=1)
-    table.add_column("replayed", ratio=1)
+    table.add_column("recorded", ratio=1, overflow="fold")
+    table.add_column("replayed", ratio=1, overflow="fold")
     rows = _aligned(_blocks(recorded), _blocks(replayed))
     for alike, run in groupby(rows, lambda row: fold and row[0].plain == row[1].plain):
         if alike:

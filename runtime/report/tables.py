@@ -16,6 +16,8 @@ __all__ = ["arms_table", "tasks_table"]
 
 LONGEST_WHOLE = 40
 """Characters of the longest task's name that is never broken: the arms' names are."""
+PLACES = ("run", "tasks", "arm")
+"""Columns that need no name beside what they show."""
 Columns = dict[str, Callable[[ArmSummary], str]]
 """What each column shows of a row."""
 
@@ -37,7 +39,7 @@ def arms_table(summaries: Sequence[ArmSummary], width: int = 80) -> Table:
     )
     names, success, effort = _names(summaries), _success(summaries), _effort(summaries)
     if _width({**names, **success, **effort}, summaries) > width:
-        names = {"arm": _stacked(names)}
+        names = {", ".join(name for name in names if name in PLACES): _stacked(names)}
     for name in names:
         table.add_column(
             name, overflow="fold", min_width=min(10, _width({name: names[name]}, summaries))
@@ -118,9 +120,8 @@ def _width(columns: Columns, summaries: Sequence[ArmSummary]) -> int:
 
 def _stacked(columns: Columns) -> Callable[[ArmSummary], str]:
     """Join columns in one, in a line each; settings under their names."""
-    plain = {"run", "tasks", "arm"}
     return lambda row: "\n".join(
-        cell(row) if name in plain else f"{name} {cell(row)}" for name, cell in columns.items()
+        cell(row) if name in PLACES else f"{name} {cell(row)}" for name, cell in columns.items()
     )
 
 
