@@ -167,11 +167,11 @@ class Check(Value):
 class Usage(Value):
     """Tokens of one or many model calls, as the provider reports them."""
 
-    input: int = 0
-    cached: int = 0
+    input: int = Field(default=0, ge=0)
+    cached: int = Field(default=0, ge=0)
     """Part of `input` that was read from the provider's cache."""
-    output: int = 0
-    reasoning: int = 0
+    output: int = Field(default=0, ge=0)
+    reasoning: int = Field(default=0, ge=0)
     """Part of `output`."""
 
     def __add__(self, other: Usage) -> Usage:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runtime.contracts import Usage
 
@@ -33,21 +35,25 @@ class _Choice(_Foreign):
     finish_reason: str | None = None
 
 
+Count = Annotated[int, Field(ge=0, le=10**9)]
+"""Tokens. More than the highest are no count of one completion."""
+
+
 class _InputDetails(_Foreign):
-    cached_tokens: int | None = None
+    cached_tokens: Count | None = None
 
 
 class _OutputDetails(_Foreign):
-    reasoning_tokens: int | None = None
+    reasoning_tokens: Count | None = None
 
 
 class _Usage(_Foreign):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    total_tokens: int | None = None
+    prompt_tokens: Count
+    completion_tokens: Count
+    total_tokens: Count | None = None
     prompt_tokens_details: _InputDetails | None = None
     completion_tokens_details: _OutputDetails | None = None
-    prompt_cache_hit_tokens: int | None = None
+    prompt_cache_hit_tokens: Count | None = None
 
 
 class Completion(_Foreign):
@@ -55,7 +61,8 @@ class Completion(_Foreign):
 
     choices: list[_Choice]
     model: str | None = None
-    usage: _Usage | None = None
+    usage: Any = None
+    """Not validated with the rest: a reply with odd counts is a reply all the same."""
 
     @property
     def text(self) -> str:
@@ -71,9 +78,10 @@ class Completion(_Foreign):
         return self.choices[0].finish_reason or "unknown"
 
     def counted(self) -> Usage | None:
-        """Return the usage; None where the server counts no tokens."""
-        usage = self.usage
-        if usage is None or usage.prompt_tokens is None or usage.completion_tokens is None:
+        """Return the usage; None where the server counts no tokens, or what cannot be counts."""
+        try:
+            usage = _Usage.model_validate(self.usage)
+        except ValidationError:
             return None
         inside = usage.prompt_tokens_details or _InputDetails()
         thought = usage.completion_tokens_details or _OutputDetails()

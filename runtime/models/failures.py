@@ -18,6 +18,8 @@ __all__ = ["Failure", "failure_of_body", "retry_after_s"]
 
 LONGEST_QUOTE = 800
 """Characters quoted of what a server says: an HTML page would drown the sentence."""
+LONGEST_WORDS = 20_000
+"""Characters that are searched for what a server means."""
 
 _REQUEST_REFUSED = frozenset({400, 413, 422, 500})
 """A request that cannot be served is mostly a 400; templates that raise end as a 500 in some."""
@@ -81,6 +83,8 @@ class Failure:
     parameter: str = ""
     """The request's field that the server blames."""
     retry_after_s: float | None = None
+    waited_s: float = 0.0
+    """How long was waited for the answer that did not come in time."""
 
     @property
     def quoted(self) -> str:
@@ -136,10 +140,10 @@ def failure_of_body(status: int, body: object, *, retry_after: float | None = No
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
         words = str(error or "").strip() or "no reason given"
-        return Failure("refused", words, status, retry_after_s=retry_after)
+        return Failure("refused", words[:LONGEST_WORDS], status, retry_after_s=retry_after)
     return Failure(
         "refused",
-        str(error.get("message") or error.get("detail") or error),
+        str(error.get("message") or error.get("detail") or error)[:LONGEST_WORDS],
         status,
         codes=frozenset(str(error[key]) for key in ("code", "type") if error.get(key)),
         parameter=str(error.get("param") or ""),
@@ -159,5 +163,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
             continue
         if 0 <= seconds < float("inf"):
             return seconds
-    date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    try:
+        date = email.utils.parsedate_tz(headers.get("retry-after", ""))
+        return max(0.0, email.utils.mktime_tz(date) - time.time()) if date else None
+    except (ValueError, OverflowError):  # a date that no calendar has
+        return None

@@ -11,9 +11,9 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from openai import APIConnectionError, APIStatusError, APITimeoutError, AsyncOpenAI, Timeout
+from openai import APIStatusError, APITimeoutError, AsyncOpenAI, Timeout
 
 from runtime.contracts import Json, Message, Reply, Task
 from runtime.errors import ContextOverflow, ModelError, NotReady
@@ -26,12 +26,16 @@ from runtime.models.retry import Retry
 from runtime.models.throttle import Sleep, Throttle
 
 if TYPE_CHECKING:
+    from openai import AsyncAPIResponse
     from openai.types.chat import ChatCompletionMessageParam
 
 __all__ = ["OpenAIModel", "OpenAISource"]
 
 CONNECT_S = 10.0
 CHECK_S = 20.0
+LARGEST_BODY = 32 * 2**20
+"""Bytes of one reply, unpacked. No model writes as much, and a server that never ends would fill
+the memory long before its time is up."""
 SHORTEST_KEY = 8
 """Local servers are given keys such as `none`: masking that word in every trace would harm."""
 
@@ -48,7 +52,7 @@ class OpenAISource:
         retry: Retry | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        """`sleep` waits between attempts, in seconds."""
+        """`sleep` waits between attempts, in seconds. Raises `NotReady`."""
         settings = endpoint.settings
         self._endpoint = endpoint
         self._key = key
@@ -56,12 +60,7 @@ class OpenAISource:
         self._retry = retry or Retry(settings.retries)
         self._sleep = sleep
         self._dialect = Dialect(endpoint.name, settings)
-        self._client = AsyncOpenAI(
-            api_key=key or "none",  # the client insists; a server without keys does not look
-            base_url=endpoint.provider.base_url,
-            max_retries=0,
-            timeout=Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s)),
-        )
+        self._client = _client(endpoint, key)
 
     @property
     def name(self) -> str:
@@ -97,14 +96,16 @@ class OpenAISource:
         """
         try:
             async with asyncio.timeout(CHECK_S):
-                await self._client.models.with_raw_response.list()
-        except (TimeoutError, APIConnectionError) as error:
-            failure = self._without_key(_connection_failure(error))
-            raise NotReady(self._sentence(failure, attempts=1)) from None
+                async with self._client.models.with_streaming_response.list():
+                    pass  # Its body is not looked at.
         except APIStatusError as error:
             if error.status_code in {401, 403}:
                 failure = self._without_key(_refusal(error))
                 raise NotReady(self._sentence(failure, attempts=1)) from None
+        except Exception as error:  # noqa: BLE001 - as in `_ask`
+            waited_s = min(CHECK_S, self._endpoint.settings.timeout_s)
+            failure = self._without_key(_connection_failure(error, waited_s))
+            raise NotReady(self._sentence(failure, attempts=1)) from None
 
     async def complete(self, messages: Sequence[Message], seed: int) -> Reply:
         """Ask until there is a completion or no hope of one. Raises `ModelError` and its kinds."""
@@ -133,20 +134,21 @@ class OpenAISource:
         form = [
             {"role": each.role, "content": _sendable(each.content)} for each in request.messages
         ]
+        timeout_s = self._endpoint.settings.timeout_s
         try:
             # The client's time-outs are per read: a server that drips would never end.
-            async with asyncio.timeout(self._endpoint.settings.timeout_s):
-                raw = await self._client.chat.completions.with_raw_response.create(
+            async with asyncio.timeout(timeout_s):
+                async with self._client.chat.completions.with_streaming_response.create(
                     model=self._endpoint.settings.model,
                     messages=cast("list[ChatCompletionMessageParam]", form),
                     # Merged into the body unseen, so that any server's parameter passes.
                     extra_body=request.parameters,
-                )
-        except (TimeoutError, APIConnectionError) as error:
-            return _connection_failure(error)
+                ) as response:
+                    return _read(await _body(response))
         except APIStatusError as error:
             return _refusal(error)
-        return _read(raw.http_response.text)
+        except Exception as error:  # noqa: BLE001 - the client passes on what its transport raises
+            return _connection_failure(error, timeout_s)
 
     def _reply(
         self, completion: Completion, request: Request, latency_s: float, attempts: int
@@ -179,12 +181,15 @@ class OpenAISource:
             case "unreachable":
                 return (
                     f"no complete answer from {provider.base_url} ({words}). Check that the server "
-                    "runs and that base_url is right: host, port, and the path, mostly /v1."
+                    "runs and that base_url is right: http or https, host, port, and the path, "
+                    "mostly /v1."
                 )
             case "timeout":
+                raising = failure.waited_s >= settings.timeout_s
                 return (
-                    f"{provider.base_url} did not answer within {settings.timeout_s:g} s. Raise "
-                    "timeout_s in models.toml, or check the server."
+                    f"{provider.base_url} did not answer within {failure.waited_s:g} s. "
+                    f"{'Raise timeout_s in models.toml, or check' if raising else 'Check'} the "
+                    "server."
                 )
             case "garbled":
                 return (
@@ -237,31 +242,68 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _connection_failure(error: TimeoutError | APIConnectionError) -> Failure:
-    if isinstance(error, TimeoutError | APITimeoutError):
-        return Failure("timeout", "no answer in time")
+def _client(endpoint: Endpoint, key: str | None) -> AsyncOpenAI:
+    address, timeout_s = endpoint.provider.base_url, endpoint.settings.timeout_s
+    try:
+        return AsyncOpenAI(
+            api_key=key or "none",  # the client insists; a server without keys does not look
+            base_url=address,
+            max_retries=0,
+            timeout=Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+        )
+    except Exception as error:  # of any kind: it reads the environment's proxies and certificates
+        raise NotReady(
+            f"Model {endpoint.name!r}: {address} cannot be called ({_named(error)}). Check "
+            "base_url, and the variables HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE."
+        ) from error
+
+
+def _connection_failure(error: Exception, waited_s: float) -> Failure:
     cause = error.__cause__ or error
-    return Failure("unreachable", f"{type(cause).__name__}: {cause}".rstrip(": "))
+    connecting = type(cause).__name__ == "ConnectTimeout"  # timeout_s would not help: CONNECT_S
+    if isinstance(error, TimeoutError | APITimeoutError) and not connecting:
+        return Failure("timeout", "no answer in time", waited_s=waited_s)
+    return Failure("unreachable", _named(cause))
+
+
+def _named(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
 def _refusal(error: APIStatusError) -> Failure:
     response = error.response
     try:
-        body: object = json.loads(response.text)
-    except ValueError:
+        body: object = json.loads(response.content)
+    except (ValueError, RecursionError):
         body = response.text
     return failure_of_body(error.status_code, body, retry_after=retry_after_s(response.headers))
 
 
-def _read(text: str) -> Completion | Failure:
+async def _body(response: AsyncAPIResponse[Any]) -> bytes:
+    """Read a body, one byte past the largest at most."""
+    body = bytearray()
+    async for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            break
+    return bytes(body)
+
+
+def _read(body: bytes) -> Completion | Failure:
     """Read the body of a 200. Some gateways put an upstream's error into one."""
+    if len(body) > LARGEST_BODY:
+        return Failure("garbled", f"its reply is longer than {LARGEST_BODY >> 20} MB")
     try:
-        data = json.loads(text)
-    except ValueError:
-        return Failure("garbled", f"it begins with {text.strip()[:80]!r}")
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        what = "not UTF-8" if isinstance(error, UnicodeDecodeError) else "not JSON"
+        start = body[:1000].decode("utf-8", "replace").strip()[:80]
+        return Failure("garbled", f"{what}; it begins with {start!r}")
     if isinstance(data, dict) and data.get("error") and not data.get("choices"):
         code = data["error"].get("code") if isinstance(data["error"], dict) else None
-        return failure_of_body(code if isinstance(code, int) and code >= 400 else 400, data)
+        return failure_of_body(code if isinstance(code, int) and 400 <= code < 600 else 400, data)
     try:
         return read_completion(data)
     except NotACompletion as problem:

@@ -149,6 +149,27 @@ async def test_usage_is_read_in_every_form(server, source, reported, expected):
     assert (await ask(source())).usage == expected
 
 
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"prompt_tokens": -5},
+        {"completion_tokens": -1},
+        {"total_tokens": -1},
+        {"prompt_tokens": 10**30},
+        {"prompt_tokens": 10.5},
+        {"completion_tokens": float("nan")},
+        {"completion_tokens": "many"},
+        {"prompt_tokens_details": {"cached_tokens": -3}},
+        {"completion_tokens_details": {"reasoning_tokens": -3}},
+        {"prompt_cache_hit_tokens": -3},
+    ],
+)
+async def test_counts_that_no_completion_can_have_are_not_believed(server, source, counts):
+    server.will(completion(usage={"prompt_tokens": 8, "completion_tokens": 2, **counts}))
+    reply = await ask(source(prices=Prices(input=1, cached=1, output=1)))
+    assert (reply.text, reply.usage, reply.cost_usd) == ("ok", None, None)
+
+
 async def test_cost_prices_cached_input_apart(server, source):
     usage = {
         "prompt_tokens": 1_000_000,
