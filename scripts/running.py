@@ -47,9 +47,10 @@ async def _execute(
 ) -> int:
     with console.status("Starting the benchmark ..."):
         plan = await make_plan(options)
-    for remark in remarks(options.settings, plan.manifest.arms):
-        say(console, remark)
     try:
+        if not quiet:
+            for remark in remarks(options.settings, plan.manifest.arms):
+                say(console, remark)
         if dry_run:
             _show_plan(plan, options, as_json=as_json)
             return 0

@@ -45,7 +45,7 @@ def test_the_table_is_the_result_and_progress_goes_to_stderr(contramem, good):
 
 
 def test_quiet_says_nothing_but_the_result(contramem, good):
-    done = contramem("run", *SHOP, "--model", good, "--quiet", "--json")
+    done = contramem("run", *SHOP, "--model", good, "--latch", "call", "--quiet", "--json")
     assert done.err == ""
     assert done.json["arms"][0]["passed"] == 3
 
