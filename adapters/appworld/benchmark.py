@@ -65,6 +65,7 @@ class AppWorld:
             module="adapters.appworld.zygote",
             env=setup.child_environment(),
             cwd=setup.root,
+            mend="contramem setup appworld",
         )
         if outputs is not None and holds_memory(outputs / experiment):
             raise UsageError(

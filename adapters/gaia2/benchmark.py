@@ -194,7 +194,13 @@ class Gaia2:
             ours = {"LANG": "C.UTF-8", "PATH": os.defpath, "PYTHONHASHSEED": "0", "TZ": "UTC"}
             cells = Path(sys.executable)
             self._hosts = (
-                Host(python=self._setup.python, module=WORLDS, env=theirs, cwd=home),
+                Host(
+                    python=self._setup.python,
+                    module=WORLDS,
+                    env=theirs,
+                    cwd=home,
+                    mend="contramem setup gaia2",
+                ),
                 Host(python=cells, module=CELLS, env=ours, cwd=home),
             )
         return self._hosts

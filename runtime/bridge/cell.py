@@ -18,7 +18,7 @@ from runtime.bridge.channel import readable
 from runtime.bridge.host import Child, Host
 from runtime.bridge.wire import FROM_AGENT, BadFrame, Closed, Frame
 from runtime.contracts import CellEnd, Value
-from runtime.errors import WorldError
+from runtime.errors import NotReady, WorldError
 
 __all__ = ["CellProcess", "CellRun"]
 
@@ -67,7 +67,7 @@ class CellProcess:
         self._child = child
         try:
             ready = await child.opened("The cell process", OPEN_S)
-        except WorldError:
+        except (WorldError, NotReady):
             await self.close()
             raise
         self.lockdown = {str(name): str(state) for name, state in ready["lockdown"].items()}

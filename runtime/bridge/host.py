@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ from runtime.errors import NotReady, WorldError
 __all__ = ["Child", "Host"]
 
 _T = TypeVar("_T")
+_LOG = logging.getLogger(__name__)
 
 
 class Child:
@@ -57,17 +59,21 @@ class Child:
     async def opened(self, what: str, seconds: float) -> Frame:
         """Wait for its word that it is ready, `{"ok": ...}`, and return what it says there.
 
-        `what` names the process in errors. Raises `WorldError`.
+        `what` names the process in errors. Raises `WorldError`, or `NotReady` if the interpreter
+        that it was forked from is no longer there: no later child will open either.
         """
         try:
             async with asyncio.timeout(seconds):
                 reply = await self.channels[0].recv()
         except (Closed, BadFrame, TimeoutError) as error:
-            raise WorldError(f"{what} did not open ({type(error).__name__}).") from None
-        if "ok" not in reply:
-            raise WorldError(f"{what} did not open: {reply.get('error', reply)}")
-        ready: Frame = reply["ok"]
-        return ready
+            reply = {"error": type(error).__name__}
+        if "ok" in reply:
+            ready: Frame = reply["ok"]
+            return ready
+        self._host.require_python()
+        _LOG.debug("%s did not open: %s", what, reply)
+        lines = str(reply.get("error", reply)).strip().splitlines() or ["no reason given"]
+        raise WorldError(f"{what} did not open: {lines[-1]}")
 
     async def end(self) -> int:
         """Kill it, close its channels, and return how it ended: exit code, or minus a signal."""
@@ -104,7 +110,7 @@ class Host:
     """A warm process of another interpreter. Started on first use, started again if it died.
 
     `module` is one of ours with a `main` that ends in `runtime.bridge.zygote.serve`. `env` is the
-    whole environment: nothing is inherited.
+    whole environment: nothing is inherited. `mend`: the command that brings its interpreter back.
     """
 
     def __init__(
@@ -114,13 +120,14 @@ class Host:
         module: str,
         env: Mapping[str, str],
         cwd: Path,
+        mend: str = "contramem doctor",
         start_s: float = 180.0,
         spawn_s: float = 60.0,
     ) -> None:
         self._command = (str(python), "-P", "-s", bootstrap.__file__, module)
         self._python = python
         self._env = dict(env)
-        self._cwd = cwd
+        self._cwd, self._mend = cwd, mend
         self._start_s, self._spawn_s = start_s, spawn_s
         self._lock = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
@@ -128,6 +135,11 @@ class Host:
         self._control: Channel | None = None
         self._words: IO[bytes] | None = None
         self._ready: Frame = {}
+
+    def require_python(self) -> None:
+        """Raise `NotReady` if the interpreter is gone."""
+        if not self._python.exists():
+            raise NotReady(f"{self._python} is gone. Run `{self._mend}`, then the same command.")
 
     async def start(self) -> Frame:
         """Start the zygote if it is not running; return what it said when it was ready.
@@ -204,8 +216,7 @@ class Host:
         if self._process is not None and self._process.returncode is None:
             return self._ready
         await self._stop()
-        if not self._python.exists():
-            raise NotReady(f"{self._python} is gone. Run `contramem setup` again.")
+        self.require_python()
         ours, theirs = socket.socketpair()
         self._sock, self._control = ours, Channel(ours)
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the zygote

@@ -1,7 +1,9 @@
 """`contramem run` on the real engine, killed for real."""
 
 import json
+import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.folders import HOME_VARIABLE, home
 from tests.scripts.conftest import start
 
 RUN = (
@@ -69,3 +72,22 @@ def test_an_interrupted_run_ends_with_130_and_says_how_to_go_on(tmp_path, appwor
     assert running.returncode == 130
     assert "Traceback" not in err
     assert re.search(r"^Interrupted\. Finished episodes are kept", err, re.MULTILINE)
+
+
+@pytest.mark.parametrize("bench", ["appworld", "gaia2"])
+def test_an_environment_that_is_removed_while_a_run_is_on_ends_the_run(
+    tmp_path, appworld_setup, monkeypatch, bench
+):
+    ours = tmp_path / "home"
+    shutil.copytree(home(), ours, copy_function=os.link, symlinks=True)
+    monkeypatch.setenv(HOME_VARIABLE, str(ours))
+    run = tmp_path / "r"
+    going = command(tmp_path, "--out", run, "--bench", bench, "--limit", 10, "--concurrency", 1)
+    wait_until_some_are_finished(going, run)
+    (environment,) = (folder for folder in (ours / "envs").glob(f"{bench}-*") if folder.is_dir())
+    environment.rename(tmp_path / "elsewhere")
+    _, err = going.communicate()
+    assert going.returncode == 3
+    assert f"is gone. Run `contramem setup {bench}`, then the same command." in err
+    assert "Traceback" not in err
+    assert 2 <= len(episodes(run)) < 20
