@@ -193,7 +193,7 @@ def _read_cards(path: Path) -> Iterator[Placed]:
 
 def _placed(path: Path, file: Path, place: str, card: Card) -> Placed:
     beside = path / PROVENANCE / file.relative_to(path)
-    provenance = _read_json(beside) if beside.is_file() else {}
+    provenance = _read_json(beside) if beside.exists() else {}
     parts = {"place": place, "card": card, "provenance": provenance}
     placed = _validated(file, parts, Placed.model_validate)
     wanted = path / _card_path(placed)
@@ -215,12 +215,22 @@ def _json_files(folder: Path) -> list[Path]:
     return sorted(file for file in files if not file.name.startswith("."))
 
 
-def _read_json(file: Path) -> dict[str, Json]:
+def _read_text(file: Path) -> str:
+    if not file.is_file():
+        raise BadFile(file, "is no regular file")  # a pipe would be waited for without end
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadFile(file, f"cannot be read ({error})") from error
+
+
+def _read_json(file: Path) -> dict[str, Json]:
+    text = _read_text(file)
+    try:
+        data = json.loads(text)
     except json.JSONDecodeError as error:
         raise BadFile(file, f"is not JSON: {error.msg}", error.lineno) from error
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # too many digits, nested too deep
         raise BadFile(file, f"cannot be read ({error})") from error
     if not isinstance(data, dict):
         raise BadFile(file, "should hold one JSON object")
@@ -239,12 +249,9 @@ def _validated(file: Path, data: S, validate: Callable[[S], T], line: int | None
 
 def _history(path: Path) -> tuple[Edit, ...]:
     file = path / HISTORY
-    if not file.is_file():
+    if not file.exists():
         return ()
-    try:
-        *whole, _torn = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(file, f"cannot be read ({error})") from error
+    *whole, _torn = _read_text(file).split("\n")
     validate = Edit.model_validate_json
     return tuple(_validated(file, line, validate, n) for n, line in enumerate(whole, start=1))
 

@@ -164,6 +164,13 @@ def torn(file):
     file.write_bytes(file.read_bytes()[:40])
 
 
+def piped(file):
+    """Nobody writes into the pipe: a reader would wait without end."""
+    file.unlink(missing_ok=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(file)
+
+
 @pytest.mark.parametrize(
     ("damage", "file", "said"),
     [
@@ -182,6 +189,15 @@ def torn(file):
             "functions/music.show_songs.json",
             "cannot be read",
         ),
+        (
+            lambda f: f.write_text("9" * 5000),
+            "functions/music.show_songs.json",
+            "cannot be read (Exceeds the limit",
+        ),
+        (piped, "functions/music.show_songs.json", "is no regular file"),
+        (piped, "provenance/functions/music.show_songs.json", "is no regular file"),
+        (piped, "history.jsonl", "is no regular file"),
+        (piped, "manifest.json", "there is no bank here"),
         (lambda f: f.write_text('{"name": "x"}'), "manifest.json", '"schema" should be 1'),
         (lambda f: f.write_text('{"schema": 2}'), "manifest.json", "schema 2, newer than the 1"),
         (lambda f: f.unlink(), "manifest.json", "there is no bank here"),
@@ -189,7 +205,8 @@ def torn(file):
 )
 def test_a_damaged_foreign_or_newer_bank_says_which_file_and_why(folder, damage, file, said):
     target = folder.path / file
-    damage(target if target.exists() else folder.path / "functions/music.show_songs.json")
+    renamed = target.name == "a.b.json"
+    damage(folder.path / "functions/music.show_songs.json" if renamed else target)
     with pytest.raises(BadFile) as caught:
         load_bank(folder.path)
     assert said in str(caught.value)
