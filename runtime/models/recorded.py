@@ -158,7 +158,7 @@ def _headers(path: Path) -> Iterator[tuple[Path, Header]]:
     if not path.exists():
         raise UsageError(f"There is no {path}: recorded: takes a trace (*.jsonl) or a run folder.")
     files = sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]
-    for file in files:
+    for file in filter(Path.is_file, files):  # a pipe would never end
         header = _header(file)
         if header is not None:
             yield file, header
@@ -172,7 +172,7 @@ def _header(path: Path) -> Header | None:
             data = json.loads(file.readline())
     except OSError as error:
         raise BadFile(path, f"cannot be read: {error.strerror}") from error
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict) or data.get("type") != "episode":
         return None

@@ -32,7 +32,8 @@ class ScriptedSource:
         """Return the name and a hash of the scripts: an edited script is another model."""
         digest = hashlib.sha256()
         for path in (path for folder in self._folders for path in sorted(folder.glob("*.md"))):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+            if path.is_file():
+                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
         return {"name": self.name, "sha256": digest.hexdigest()}
 
     def secrets(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -176,12 +177,21 @@ def test_a_folder_without_traces_is_named(tmp_path):
         resolve(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "hello\n", '{"url": "/x"}\n', "[]\n", b"\xff\xfe\n"])
+@pytest.mark.parametrize(
+    "content", ["", "hello\n", '{"url": "/x"}\n', "[]\n", "[" * 100_000, b"\xff\xfe\n"]
+)
 def test_a_file_that_is_no_trace_is_named(tmp_path, content):
     path = tmp_path / "e.jsonl"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(BadFile, match=r"e\.jsonl, line 1: is no trace"):
         resolve(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "e.jsonl")
+    for path in (tmp_path, tmp_path / "e.jsonl"):
+        with pytest.raises(UsageError, match="holds no trace"):
+            resolve(path)
 
 
 def test_a_damaged_header_in_a_run_is_not_passed_over(tmp_path):

@@ -174,6 +174,14 @@ def test_an_edited_script_is_another_model(tmp_path):
     assert source.describe() != before
 
 
+def test_a_folder_that_ends_like_a_script_is_none(tmp_path):
+    write(tmp_path / "mine" / "t_1.md", "## turn\none\n")
+    source = Models().resolve(f"scripted:{tmp_path / 'mine'}")
+    described = source.describe()
+    (tmp_path / "mine" / "notes.md").mkdir()
+    assert source.describe() == described
+
+
 def test_an_unknown_persona_is_answered_with_the_nearest(tmp_path):
     write(tmp_path / "careful" / "t_1.md", "## turn\none\n")
     with pytest.raises(UnknownName, match=r"'carefull'.*Nearest: careful.*scripted:\./FOLDER"):
