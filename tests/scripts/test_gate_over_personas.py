@@ -137,3 +137,17 @@ async def test_risks_name_designed_mistakes_before_they_execute(
         if alarm.status == "failed" and not alarm.executed_before
     }
     assert set(MISTAKES.items()) <= named
+
+
+async def test_a_due_date_before_appworlds_clock_is_told(appworld: AppWorld) -> None:
+    """Its calls carry no time: the gate once knew no clock there, and this risk never spoke."""
+    task = appworld.tasks("mini_test")[0]
+    world = await appworld.open(task, VerifyBeforeWrite(await appworld.catalogue(), task), Limits())
+    try:
+        for year, past in ((2021, True), (2041, False)):
+            due = f'apis.todoist.create_task(project_id=1, title="x", due_date="{year}-01-02")'
+            observation = await world.execute(due)
+            assert observation.end.status == "stopped"
+            assert ("date_in_the_past" in observation.notes) is past
+    finally:
+        await world.close()
