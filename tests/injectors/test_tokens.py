@@ -15,6 +15,11 @@ def test_o200k_counts(text, count):
     assert count_tokens(text) == count
 
 
+@pytest.mark.parametrize("run", ["a", "é", "-", " ", "\n", "\u4e2d\u6587"])
+def test_a_run_without_end_is_counted_at_once(run):
+    assert 0 < count_tokens(run * 200_000) <= 400_000
+
+
 def test_terms_split_names_fold_plurals_and_leave_empty_words_out():
     assert terms("The showSongLibrary of two_playlists") == (
         "show",
