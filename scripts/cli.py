@@ -79,11 +79,19 @@ def common(
     ] = False,
 ) -> None:
     """Set logging up."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_VisibleFormatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
-        format="%(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
+        handlers=[handler],
     )
+
+
+class _VisibleFormatter(logging.Formatter):
+    """What servers say is logged, too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 def main() -> None:

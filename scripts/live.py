@@ -16,7 +16,7 @@ from runtime.batch import Job
 from runtime.contracts import Usage
 from runtime.episode import EpisodeResult
 from runtime.episode import Progress as EpisodeProgress
-from runtime.report.visible import visible
+from runtime.report.visible import as_it_is
 
 __all__ = ["LiveView", "LogView", "SilentView"]
 
@@ -66,7 +66,7 @@ class LogView(SilentView):
         self._line(f"[{self._left}/{self._of}] {job.name}: {how(result)}")
 
     def _line(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(as_it_is(text), soft_wrap=True)
 
 
 class LiveView(SilentView):
@@ -115,7 +115,7 @@ class LiveView(SilentView):
         self._cost = (self._cost or 0.0) + (result.end.cost_usd or 0.0) if known else None
         self._bar.advance(self._task)
         if result.status == "errored":
-            self._console.print(Text(f"{job.name}: {how(result)}", style="red"))
+            self._console.print(as_it_is(f"{job.name}: {how(result)}", "red"))
 
     def _render(self) -> RenderableType:
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -125,15 +125,15 @@ class LiveView(SilentView):
             justify: JustifyMethod = "left" if name == "doing" else "right"
             table.add_column(name, justify=justify, no_wrap=True)
         for job, begun, progress in self._running.values():
-            name = _in_one_line_or_two(job, room)
+            episode = as_it_is(_in_one_line_or_two(job, room))
             seconds = f"{time.monotonic() - begun:.0f}"
             if progress is None:
-                table.add_row(name, "0", "0", "0", "-", "open", seconds)
+                table.add_row(episode, "0", "0", "0", "-", "open", seconds)
                 continue
             tokens = progress.usage.input + progress.usage.output
             cost = _cost_so_far(progress)
             cells = (str(progress.step), str(progress.calls), f"{tokens:,}", cost, progress.doing)
-            table.add_row(name, *cells, seconds)
+            table.add_row(episode, *cells, seconds)
         counts = "  ".join(f"{number} {name}" for name, number in self._counts.items())
         tokens = self._usage.input + self._usage.output
         cost = money(self._cost) if sum(self._counts.values()) else "-"
@@ -159,7 +159,7 @@ def how(result: EpisodeResult) -> str:
     end = result.end
     words = f"{end.status}" + (f" (limit: {end.limit})" if end.limit else "")
     words += f", {end.steps} steps, {end.calls} calls, {end.wall_s:.1f} s"
-    return f"{words}: {visible(result.error)}" if result.error else words
+    return f"{words}: {result.error}" if result.error else words
 
 
 def money(cost_usd: float | None) -> str:

@@ -12,6 +12,7 @@ from runtime.batch import BatchResult
 from runtime.contracts import Json
 from runtime.report.summary import ArmSummary, summarise
 from runtime.report.tables import arms_table, tasks_table
+from runtime.report.visible import as_it_is
 from runtime.runs import ArmManifest
 from scripts.live import LiveView, LogView, SilentView
 from scripts.planning import Plan, RunOptions, make_plan
@@ -144,4 +145,4 @@ def _arm_words(arm: ArmManifest) -> str:
 
 def say(console: Console, text: str) -> None:
     """Print a line as it is."""
-    console.print(text, highlight=False, markup=False, soft_wrap=True)
+    console.print(as_it_is(text), soft_wrap=True)

@@ -10,6 +10,8 @@ from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
 from rich.text import Text
 
+from runtime.report.visible import visible
+
 __all__ = ["Breakable"]
 
 PART = re.compile(r"[^-_/@ ]*[-_/@ ]|[^-_/@ ]+")
@@ -23,7 +25,7 @@ class Breakable:
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Return the widths from the longest part to the longest line."""
-        lines = self.text.splitlines()
+        lines = visible(self.text).splitlines()
         parts = [len(part) for line in lines for part in PART.findall(line)]
         whole = Measurement(max(parts, default=0), max(map(len, lines), default=0))
         return whole.with_maximum(options.max_width)
@@ -31,7 +33,9 @@ class Breakable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Write each line as it is if it fits, else in as few as do."""
         lines = [
-            part for line in self.text.splitlines() for part in _broken(line, options.max_width)
+            part
+            for line in visible(self.text).splitlines()
+            for part in _broken(line, options.max_width)
         ]
         yield Text("\n".join(lines), overflow="fold", justify=options.justify)
 

@@ -110,4 +110,4 @@ def _add(block: Text, record: Record) -> None:
     elif isinstance(record, InjectionRecord):
         cards = f": {', '.join(record.cards)}" if record.cards else ""
         words = f"{record.point}{cards} ({record.tokens} tokens)"
-        block.append(f"{chr(10) if block.plain else ''}{words}", "magenta")
+        block.append(f"{chr(10) if block.plain else ''}{visible(words)}", "magenta")

@@ -11,6 +11,7 @@ from runtime.contracts import Json
 from runtime.names import told_apart
 from runtime.report.breakable import Breakable
 from runtime.report.summary import ArmSummary
+from runtime.report.visible import as_it_is
 
 __all__ = ["arms_table", "tasks_table"]
 
@@ -30,7 +31,7 @@ def arms_table(summaries: Sequence[ArmSummary], width: int = 80) -> Table:
     """
     worlds = dict.fromkeys(f"{row.benchmark} {row.dataset}" for row in summaries)
     table = Table(
-        title=", ".join(worlds),
+        title=as_it_is(", ".join(worlds)),
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
@@ -62,7 +63,7 @@ def tasks_table(summaries: Sequence[ArmSummary], tasks: Sequence[str]) -> Table:
     for row in summaries:
         table.add_column(Breakable(row.arm.name), justify="center", overflow="fold")
     for task in tasks:
-        table.add_row(task, *(_mark(row.success.get(task)) for row in summaries))
+        table.add_row(as_it_is(task), *(_mark(row.success.get(task)) for row in summaries))
     return table
 
 

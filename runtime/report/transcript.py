@@ -13,7 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from runtime.cells import truncate
-from runtime.report.visible import visible
+from runtime.report.visible import as_it_is, visible
 from runtime.trace import (
     CallRecord,
     CellRecord,
@@ -54,7 +54,7 @@ def transcript(trace: TraceFile, *, calls: bool = True, prompt: bool = False) ->
 
 def _head(trace: TraceFile) -> Iterator[RenderableType]:
     header = trace.header
-    yield Rule(visible(header.episode or header.task.id))
+    yield Rule(as_it_is(header.episode or header.task.id))
     facts = [f"task {header.task.id} ({header.task.benchmark} {header.task.dataset})"]
     facts.append(f"model {header.model.get('name', '?')}")
     facts.append(f"lock-down {header.lockdown or 'unknown'}")
@@ -147,4 +147,4 @@ def _call(record: CallRecord) -> Text:
         line = f"{line[: LONGEST_CALL - 4]} ...)"
     text = Text(visible(line), style="dim")
     style = STYLES[record.decision.action]
-    return text.append(f"  [{record.decision.reason}]", style=f"not dim {style}")
+    return text.append(visible(f"  [{record.decision.reason}]"), style=f"not dim {style}")

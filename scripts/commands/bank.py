@@ -11,6 +11,7 @@ import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from injectors.apps import apps_in
 from injectors.bank import FUNCTIONS, Bank
@@ -21,6 +22,7 @@ from injectors.retrieve import Bm25Retriever, Query, Ranked
 from injectors.signature import runtime_signature
 from runtime.contracts import Json
 from runtime.errors import UnknownName
+from runtime.report.visible import as_it_is, visible
 from scripts.tables import print_table
 
 __all__ = ["app"]
@@ -58,7 +60,7 @@ def show(bank: BankPath, as_json: AsJson = False) -> None:
     state = "frozen" if found.frozen else "open for edits"
     for line in (f"{bank}: {found.benchmark}, {state}", found.about, f"hash {found.hash}"):
         if line:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+            console.print(as_it_is(line), soft_wrap=True)
     print_table(_cards(found))
 
 
@@ -151,7 +153,7 @@ def _cards(bank: Bank) -> Table:
     table.add_column("what it says", overflow="fold")
     for card_id, placed in sorted(bank.cards.items(), key=lambda item: (item[1].place, item[0])):
         active = "yes" if bank.active(card_id) else "no"
-        table.add_row(placed.place, card_id, active, _says(bank, card_id))
+        table.add_row(placed.place, card_id, active, as_it_is(_says(bank, card_id)))
     return table
 
 
@@ -169,7 +171,7 @@ def _ranking(title: str, ranked: tuple[Ranked, ...], bank: Bank) -> Table:
             f"{item.bm25:.2f}",
             f"{item.app_bonus:+.2f}",
             f"{item.signature_hint:+.2f}",
-            f"{' '.join(item.shared_terms)}: [dim]{_says(bank, item.card_id)}[/dim]",
+            Text.assemble(f"{' '.join(item.shared_terms)}: ", (_says(bank, item.card_id), "dim")),
         )
     return table
 
@@ -180,9 +182,8 @@ def _table(*columns: str, **settings: Any) -> Table:  # noqa: ANN401 - rich's
 
 def _says(bank: Bank, card_id: str) -> str:
     card = bank.card(card_id)
-    text = card.what_it_does if isinstance(card, FunctionCard) else card.title
-    return text.replace("[", r"\[")
+    return visible(card.what_it_does if isinstance(card, FunctionCard) else card.title)
 
 
 def _print_json(value: Json) -> None:
-    print(json.dumps(value, ensure_ascii=False))
+    print(json.dumps(value))

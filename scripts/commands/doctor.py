@@ -19,6 +19,7 @@ from adapters.folders import HOME_VARIABLE, home
 from adapters.roots import Root, recorded
 from runtime.bridge import lockdown
 from runtime.errors import ContramemError
+from runtime.report.visible import as_it_is
 from scripts.benchmarks import BENCHMARKS, Known
 from scripts.tables import print_table
 
@@ -177,9 +178,5 @@ def _show(findings: list[Finding]) -> None:
     for finding in findings:
         mend = f"\n→ {finding.mend}" if finding.mend else ""
         state = f"[{colours[finding.state]}]{finding.state}[/]"
-        table.add_row(finding.name, state, _plain(finding.detail + mend))
+        table.add_row(finding.name, state, as_it_is(finding.detail + mend))
     print_table(table)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")

@@ -12,6 +12,7 @@ from adapters.appworld.importer import import_appworld
 from adapters.gaia2.importer_are import import_are
 from adapters.gaia2.importer_cli import import_gaia2_cli
 from adapters.importing.report import ImportReport
+from runtime.report.visible import visible
 
 __all__ = ["app"]
 
@@ -72,7 +73,7 @@ def _tell(report: ImportReport, *, as_json: bool) -> None:
         for path in report.traces:
             print(path)
         for problem in report.problems:
-            typer.echo(f"left out: {problem}", err=True)
+            typer.echo(visible(f"left out: {problem}"), err=True)
         many = f"{len(report.traces)} traces, {len(report.problems)} problems"
         typer.echo(many, err=True)
     if report.problems:

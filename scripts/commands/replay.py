@@ -23,6 +23,7 @@ from runtime.masking import Masker
 from runtime.models.resolve import Models
 from runtime.replay import Mode, Replay, refuse_to_replace, replay
 from runtime.report.side_by_side import replays_table, side_by_side
+from runtime.report.visible import as_it_is
 from runtime.runs import file_name, where_runs_are
 from runtime.trace import Header, TraceFile, read_trace
 from scripts.benchmarks import (
@@ -310,5 +311,5 @@ def _show(request: _Request, replays: list[Replay], *, as_json: bool) -> None:
     for each in replays:
         if each.first_difference is not None and verified:
             text = f"{each.episode}: {each.first_difference}"
-            console.print(text, highlight=False, markup=False, soft_wrap=True)
+            console.print(as_it_is(text), soft_wrap=True)
     console.print(f"New traces: {request.out}", highlight=False, markup=False, soft_wrap=True)

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from runtime.contracts import Benchmark
+from runtime.report.visible import as_it_is
 from scripts.benchmarks import dataset_names, open_benchmark
 from scripts.tables import print_table
 
@@ -38,7 +39,7 @@ def _list_datasets(bench: str, *, as_json: bool) -> None:
         return
     table = Table("dataset", "tasks")
     for name, count in counts.items():
-        table.add_row(name, str(count))
+        table.add_row(as_it_is(name), str(count))
     print_table(table)
 
 
@@ -52,5 +53,6 @@ def _list_tasks(benchmark: Benchmark, dataset: str, *, as_json: bool) -> None:
     table.add_column("kind")
     table.add_column("instruction")
     for task in found:
-        table.add_row(task.id, task.signature or task.ability or "", task.instruction)
+        cells = (task.id, task.signature or task.ability or "", task.instruction)
+        table.add_row(*map(as_it_is, cells))
     print_table(table)
