@@ -9,13 +9,15 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from runtime.contracts import Benchmark, Gate, Injector, ModelSource, Task
 from runtime.episode import EpisodeResult, Progress, Provenance, run_episode
 from runtime.masking import Masker
 from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
-from runtime.trace import EndRecord
+from runtime.spending import Spending, cost_of_prefix
+from runtime.trace import PART, EndRecord
 
 __all__ = ["Arm", "Batch", "BatchResult", "Job", "Watcher"]
 
@@ -98,6 +100,7 @@ class Batch:
         self._concurrency, self._budget_usd = concurrency, budget_usd
         self._shard = shard or Shard()
         self._retry_errors = retry_errors
+        self._spending = Spending(folder.path)
         self._spent_usd = 0.0
         self._secrets = tuple(secret for arm in arms for secret in arm.source.secrets())
 
@@ -126,6 +129,7 @@ class Batch:
         jobs = self.jobs()
         self._folder.begin(self._manifest)
         with self._folder.locked(self._shard):
+            self._spent_usd = self._spending.total_usd()
             waiting = [job for job in jobs if not self._complete(job)]
             result = BatchResult(already_done=len(jobs) - len(waiting))
             watcher.planned(waiting, result.already_done)
@@ -145,6 +149,7 @@ class Batch:
 
     def _complete(self, job: Job) -> bool:
         end = self._folder.end_of(job.arm.name, job.task.id)
+        self._spent_usd += cost_of_prefix(self._part(job))
         if end is None:
             return False
         self._spend(job, end)
@@ -162,10 +167,26 @@ class Batch:
                 result.not_run.append(job)
                 continue
             watcher.started(job)
-            ended = await self._episode(job, watcher)
+            ended = await self._attempt(job, watcher)
             self._spend(job, ended.end)
             result.ended.append(ended)
             watcher.ended(job, ended)
+
+    async def _attempt(self, job: Job, watcher: Watcher) -> EpisodeResult:
+        """Run an episode, and keep account of what the attempts that it replaces have cost."""
+        part = self._part(job)
+        if (killed_usd := cost_of_prefix(part)) > 0:
+            part.unlink()
+            self._spending.note(job.name, killed_usd)
+        replaced = self._folder.end_of(job.arm.name, job.task.id)
+        result = await self._episode(job, watcher)
+        if replaced is not None:
+            self._spending.note(job.name, replaced.cost_usd or 0.0)
+        return result
+
+    def _part(self, job: Job) -> Path:
+        trace = self._folder.trace_path(job.arm.name, job.task.id)
+        return trace.with_name(trace.name + PART)
 
     async def _episode(self, job: Job, watcher: Watcher) -> EpisodeResult:
         gate, injector = job.arm.policy(job.task)

@@ -22,7 +22,7 @@ from pydantic import Field, ValidationError
 
 from runtime.contracts import Json, Limits, Value
 from runtime.errors import BadFile, RunMismatch, UsageError
-from runtime.trace import EndRecord, TraceFile, read_trace
+from runtime.trace import EndRecord, Header, TraceFile, read_trace
 
 __all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard", "file_name", "where_runs_are"]
 
@@ -30,6 +30,7 @@ MANIFEST = "manifest.json"
 DRAFT = f"{MANIFEST}.partial"
 REPEAT = "Repeat the command it was made with, or choose another --out."
 LOCK = ".lock"
+DELETE = "Delete the file and run the same command again to have the episode repeated."
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -143,6 +144,7 @@ class RunFolder:
         Raises `RunMismatch` showing what differs, `UsageError` if it cannot be written or holds
         something else.
         """
+        self.resumes(manifest)  # before anything is written
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with (self.path / f"{LOCK}.begin").open("w") as file:
@@ -191,9 +193,16 @@ class RunFolder:
         return self.path / arm / "episodes" / f"{file_name(task_id)}.jsonl"
 
     def end_of(self, arm: str, task_id: str) -> EndRecord | None:
-        """Return how a complete episode ended, or None if there is none yet. Raises `BadFile`."""
+        """Return how a complete episode ended, or None if there is none yet.
+
+        Raises `BadFile` if its trace is cut off, or another task's.
+        """
         path = self.trace_path(arm, task_id)
-        return last_record(path) if path.exists() else None
+        if not path.exists():
+            return None
+        if (found := first_record(path).task.id) != task_id:
+            raise BadFile(path, f"is the trace of another task, {found}. {DELETE}")
+        return last_record(path)
 
     def traces(self) -> Iterator[TraceFile]:
         """Read all complete traces, arm by arm."""
@@ -219,6 +228,15 @@ def file_name(text: str) -> str:
     return UNSAFE.sub("-", text).strip(".-")[:120] or "unnamed"
 
 
+def first_record(path: Path) -> Header:
+    """Read a trace's header without reading the rest. Raises `BadFile`."""
+    try:
+        with path.open("rb") as file:
+            return Header.model_validate_json(file.readline())
+    except (OSError, ValidationError) as error:
+        raise BadFile(path, f"has no header ({type(error).__name__}). {DELETE}", 1) from None
+
+
 def last_record(path: Path) -> EndRecord:
     """Read a complete trace's end record without reading the rest. Raises `BadFile`."""
     try:
@@ -227,11 +245,7 @@ def last_record(path: Path) -> EndRecord:
             lines = file.read().splitlines()
         return EndRecord.model_validate_json(lines[-1])
     except (OSError, IndexError, ValidationError) as error:
-        raise BadFile(
-            path,
-            f"has no end record ({type(error).__name__}). Delete the file and run the same command"
-            " again to have the episode repeated.",
-        ) from None
+        raise BadFile(path, f"has no end record ({type(error).__name__}). {DELETE}") from None
 
 
 def _is_foreign(entry: Path) -> bool:

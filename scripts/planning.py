@@ -63,12 +63,20 @@ class Plan:
     tasks: tuple[Task, ...]
     benchmark: Benchmark
     sources: tuple[ModelSource, ...]
+    budget_usd: float | None
 
     def cost_bound_usd(self) -> float | None:
-        """Return the most that all episodes can cost, if every one is bounded by `cost_usd`."""
+        """Return about the most that the rest can cost, by --cost and --budget; None without both.
+
+        Costs are known when a reply has come: the last completion of an episode may go over its
+        limit, and episodes that run when the budget is spent run to their end. Raises `BadFile`.
+        """
         limit = self.manifest.limits.cost_usd
-        episodes = len(self.tasks) * len(self.manifest.arms)
-        return None if limit is None else round(limit * episodes, 2)
+        waiting = len(self.batch.jobs()) - self.complete()
+        bounds = [limit * waiting] if limit is not None else []
+        if self.budget_usd is not None:
+            bounds.append(self.budget_usd)
+        return round(min(bounds), 6) if bounds else None
 
     def complete(self) -> int:
         """Count the episodes that are complete already. Raises `BadFile`."""
@@ -126,7 +134,8 @@ async def make_plan(options: RunOptions) -> Plan:
         await benchmark.close()
         raise
     judges = (opening.judge,) if opening.judge is not None else ()
-    return Plan(batch, manifest, folder, tuple(tasks), benchmark, (*sources, *judges))
+    asked = (*sources, *judges)
+    return Plan(batch, manifest, folder, tuple(tasks), benchmark, asked, options.budget_usd)
 
 
 def choose(tasks: Sequence[Task], names: Sequence[str], limit: int | None) -> list[Task]:

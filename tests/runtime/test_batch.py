@@ -6,9 +6,10 @@ import pytest
 
 from runtime.batch import Arm, Batch, BatchResult
 from runtime.contracts import AllowGate, Limits, NoInjector
-from runtime.errors import RunMismatch, TraceError, UsageError, WorldError
+from runtime.errors import BadFile, ModelError, RunMismatch, TraceError, UsageError, WorldError
 from runtime.report.summary import summarise
 from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
+from runtime.spending import Spending
 from runtime.trace import read_trace
 from tests.support.fake_world import BAD, GOOD, LOOK, FakeBenchmark, FakeSource, cell
 
@@ -226,3 +227,60 @@ async def test_several_runs_live_in_one_loop(tmp_path):
     benches = [Bench(tmp_path / name) for name in "xy"]
     await asyncio.gather(*(bench.run() for bench in benches))
     assert [len(bench.traces()) for bench in benches] == [6, 6]
+
+
+class FailsAt(FakeSource):
+    """Answers once, then fails."""
+
+    def for_episode(self, task, seed):
+        model = super().for_episode(task, seed)
+        complete, asked = model.complete, []
+
+        async def once(messages):
+            asked.append(1)
+            if len(asked) > 1:
+                raise ModelError("broken")
+            return await complete(messages)
+
+        model.complete = once
+        return model
+
+
+async def test_a_budget_counts_attempts_that_were_replaced(tmp_path):
+    bench = Bench(tmp_path, a=FailsAt(*GOOD))
+    await bench.run(concurrency=1, budget_usd=0.05)
+    assert bench.told.ends == [f"a/{task} errored" for task in ("t_1", "t_2", "u_1")]
+    again = await bench.run(concurrency=1, retry_errors=True, budget_usd=0.05)
+    assert (len(again.ended), len(again.not_run)) == (2, 1)  # 3 x 0.01 before
+    assert Spending(tmp_path).total_usd() == pytest.approx(0.02)
+    last = await bench.run(concurrency=1, retry_errors=True, budget_usd=0.05)
+    assert (last.ended, len(last.not_run)) == ([], 3)
+
+
+async def test_a_budget_counts_what_a_killed_episode_had_cost(tmp_path):
+    bench = Bench(tmp_path, a=FakeSource(*GOOD))
+    await bench.run()
+    trace = tmp_path / "a/episodes/t_1.jsonl"
+    lines = trace.read_bytes().splitlines(keepends=True)
+    trace.unlink()
+    trace.with_name("t_1.jsonl.part").write_bytes(b"".join(lines[:-1]) + lines[-1][:9])
+    result = await bench.run(budget_usd=0.09)  # six replies of the others, three of the killed one
+    assert len(result.not_run) == 1
+    await bench.run(budget_usd=1)
+    assert Spending(tmp_path).total_usd() == pytest.approx(0.03)
+
+
+async def test_the_trace_of_another_task_is_not_taken_for_this_ones(tmp_path):
+    bench = Bench(tmp_path, a=FakeSource(*GOOD))
+    await bench.run()
+    folder = tmp_path / "a" / "episodes"
+    (folder / "t_2.jsonl").write_bytes((folder / "t_1.jsonl").read_bytes())
+    with pytest.raises(BadFile, match=r"t_2\.jsonl: is the trace of another task, t_1"):
+        await bench.run()
+
+
+async def test_a_refused_folder_is_left_as_it_was(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageError, match="holds other files"):
+        await Bench(tmp_path).run()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

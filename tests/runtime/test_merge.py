@@ -1,10 +1,11 @@
 """Joining the run folders of shards."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
-from runtime.errors import RunMismatch, UsageError
+from runtime.errors import BadFile, RunMismatch, UsageError
 from runtime.merge import merge_runs
 from runtime.runs import RunFolder, Shard
 from tests.runtime.test_batch import Bench
@@ -69,3 +70,34 @@ async def test_a_folder_that_is_no_run_is_named(shards, tmp_path):
         merge_runs([RunFolder(tmp_path / "empty")], RunFolder(tmp_path / "joined"))
     with pytest.raises(UsageError, match="is no run folder"):
         merge_runs([*shards, RunFolder(tmp_path / "empty")], RunFolder(tmp_path / "joined"))
+
+
+def outputs(folder: RunFolder, task: str) -> Path:
+    return folder.path / "a/fake/outputs/tasks" / task / "dbs" / "state.jsonl"
+
+
+async def test_outputs_of_a_killed_episode_are_not_mixed_with_the_complete_one(shards, tmp_path):
+    killed, whole = RunFolder(tmp_path / "killed"), shards[0]
+    shutil.copytree(whole.path, killed.path, symlinks=True)
+    (killed.path / "a/episodes/t_1.jsonl").unlink()
+    for folder, text in ((killed, "half"), (whole, "whole")):
+        outputs(folder, "t_1").parent.mkdir(parents=True)
+        outputs(folder, "t_1").write_text(text)
+    (outputs(killed, "t_1").parent / "more.jsonl").write_text("of the attempt that was killed")
+    target = RunFolder(tmp_path / "joined")
+    merge_runs([killed], target)
+    assert not outputs(target, "t_1").parent.parent.exists()
+    outputs(target, "t_1").parent.mkdir(parents=True)
+    (outputs(target, "t_1").parent / "older.jsonl").write_text("of an older attempt")
+    assert merge_runs([killed, whole], target) == 1
+    assert outputs(target, "t_1").read_text() == "whole"
+    assert [path.name for path in outputs(target, "t_1").parent.iterdir()] == ["state.jsonl"]
+
+
+async def test_a_damaged_trace_is_named_where_it_lies_and_not_copied(shards, tmp_path):
+    damaged = shards[0].path / "a/episodes/t_1.jsonl"
+    damaged.write_text("")
+    target = RunFolder(tmp_path / "joined")
+    with pytest.raises(BadFile, match=str(damaged)):
+        merge_runs(shards, target)
+    assert list(target.path.rglob("*.jsonl")) == []

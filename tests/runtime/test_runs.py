@@ -201,7 +201,7 @@ def test_a_file_that_only_looks_complete_is_named(tmp_path):
     path = RunFolder(tmp_path).trace_path("a", "t_1")
     path.parent.mkdir(parents=True)
     path.write_text('{"type": "report"}\n')
-    with pytest.raises(BadFile, match=r"t_1\.jsonl: has no end record .*Delete the file"):
+    with pytest.raises(BadFile, match=r"t_1\.jsonl, line 1: has no header .*Delete the file"):
         RunFolder(tmp_path).end_of("a", "t_1")
     assert RunFolder(tmp_path).end_of("a", "t_2") is None
 

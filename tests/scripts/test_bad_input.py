@@ -194,8 +194,12 @@ def test_a_folder_that_holds_something_else_or_cannot_be_written(refused, good, 
 def test_a_run_folder_with_a_damaged_trace_names_it(contramem, refused, good, tmp_path):
     words = ("run", *SHOP, "--model", good, "--out", "r")
     contramem(*words)
-    (tmp_path / "r/scripted-good/episodes/t_1.jsonl").write_text("{}\n")
+    trace = tmp_path / "r/scripted-good/episodes/t_1.jsonl"
+    header = trace.read_text().splitlines()[0]
+    trace.write_text(f"{header}\n{{}}\n")
     assert "t_1.jsonl: has no end record" in refused(*words)
+    trace.write_text("{}\n")
+    assert "t_1.jsonl, line 1: has no header" in refused(*words)
 
 
 def test_an_environment_that_vanishes_while_a_run_is_on(refused, good, monkeypatch):
