@@ -25,7 +25,7 @@ APPWORLD = {"appworld", "fastapi_login", "httpx", "pendulum", "yaml"}
 ARE = {"are"}
 CHILDREN = (
     ("runtime", "locking", set[str]()),
-    ("runtime/bridge", "child lockdown syscalls wire zygote", set[str]()),
+    ("runtime/bridge", "caller child lockdown served syscalls wire zygote", set[str]()),
     ("adapters/appworld", "cell kinds plain world zygote mini/**/*", APPWORLD),
     ("adapters/gaia2", "addresses cell guards makers modules names policy repl stubs", CELL),
     ("adapters/gaia2", "clock download files kinds notifications patience scenario", ARE),
@@ -33,7 +33,9 @@ CHILDREN = (
 )
 """Code that runs in another process than the harness, mostly in a benchmark's interpreter, and what
 it may import besides the standard library and other children. The one list of them."""
-BRIDGE = {"runtime/bridge/lockdown.py", "runtime/bridge/wire.py", "runtime/bridge/zygote.py"}
+BRIDGE = {
+    f"runtime/bridge/{name}.py" for name in ("caller", "lockdown", "served", "wire", "zygote")
+}
 """What an adapter's child may use of the bridge."""
 
 

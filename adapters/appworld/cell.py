@@ -7,45 +7,38 @@ then replaced by one that asks the parent.
 
 from __future__ import annotations
 
-import builtins
-import gc
 import json
 import signal
 import socket
 import sys
-import threading
 from typing import Any
 
 from runtime.bridge import lockdown
-from runtime.bridge.wire import Frame, Wire, encode
+from runtime.bridge.caller import LONGEST_OUTPUT, Caller, rebuilt
+from runtime.bridge.wire import Frame, Wire
 
 __all__ = ["main"]
-
-LONGEST_OUTPUT = 1 << 20
-"""Characters of one cell's output that leave the process."""
-
-
-class GateStop(BaseException):
-    """Raised in agent code by the gate's stop: not an Exception, so that few handlers catch it."""
-
-
-GateStop.__module__ = "builtins"
 
 
 def main(sockets: list[int], params: Frame) -> None:
     """Open the shell, lock the process down, run cells until the parent closes the channel."""
     control = Wire(socket.socket(fileno=sockets[0]))
-    client = _Client(Wire(socket.socket(fileno=sockets[1])), control)
+    caller = Caller(Wire(socket.socket(fileno=sockets[1])), control, _printed)
+    client = _Client(caller)
     engine = _open(params)
     engine.requester.client = client
     engine.requester.request_tracker.add_request = client.track
-    shell = _Shell(engine, client)
+    shell = _Shell(engine, caller)
     state = lockdown.lock(keep=sockets, jail=params["jail"], cwd=params["cwd"])
     control.send({"ok": {"lockdown": state}})
     while True:
         frame = control.recv()
-        client.cell = frame["id"]
-        control.send(shell.run(frame["source"]) | {"op": "done", "id": frame["id"]})
+        control.send(shell.run(frame["id"], frame["source"]) | {"op": "done", "id": frame["id"]})
+
+
+def _printed() -> str:
+    value = getattr(sys.stdout, "getvalue", None)
+    return str(value()) if value is not None else ""
 
 
 def _open(params: Frame) -> Any:
@@ -91,13 +84,13 @@ def _open(params: Frame) -> Any:
 class _Shell:
     """Runs cells in the engine's shell and keeps what was printed before a stop."""
 
-    def __init__(self, engine: Any, client: _Client) -> None:
-        self._engine, self._client = engine, client
+    def __init__(self, engine: Any, caller: Caller) -> None:
+        self._engine, self._caller = engine, caller
         self._run_in_engine = engine._shell_run_cell  # noqa: SLF001
         engine._shell_run_cell = self._run_cell  # noqa: SLF001
 
-    def run(self, source: str) -> Frame:
-        self._client.printed = None
+    def run(self, run_id: str, source: str) -> Frame:
+        self._caller.begin(run_id)
         try:
             text = self._engine.execute(source)
         except BaseException as error:  # noqa: BLE001 - whatever agent code raises is its output
@@ -105,8 +98,8 @@ class _Shell:
             self._engine.safety_guard.disable()
         signal.alarm(0)
         raised = text.startswith("Execution failed. Traceback:")
-        if self._client.printed is not None:
-            text, raised = self._client.printed, False
+        if self._caller.kept is not None:
+            text, raised = self._caller.kept, False
         if len(text) > LONGEST_OUTPUT:
             cut = len(text) - LONGEST_OUTPUT
             text = f"{text[:LONGEST_OUTPUT]}\n... {cut} more characters were cut"
@@ -115,7 +108,7 @@ class _Shell:
     def _run_cell(self, code: str) -> Any:
         """Run a cell; one that was stopped looks like a success, so that its output survives."""
         result = self._run_in_engine(code)
-        if self._client.printed is None:
+        if self._caller.kept is None:
             return result
         return type("Stopped", (), {"success": True})()
 
@@ -123,14 +116,9 @@ class _Shell:
 class _Client:
     """Stands in for the engine's HTTP client: every request goes to the parent."""
 
-    def __init__(self, calls: Wire, control: Wire) -> None:
-        self._calls, self._control = calls, control
-        self._number = 0
-        self._lock = threading.RLock()
-        self._replies: dict[int, Frame] = {}
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
         self._tracked: Frame = {}
-        self.cell = 0
-        self.printed: str | None = None
 
     def track(self, method: str, url: str, data: Any = None) -> None:
         """Stand in for the engine's request tracker: the world keeps the log.
@@ -182,42 +170,10 @@ class _Client:
         return _response(reply)
 
     def _exchange(self, frame: Frame) -> Frame:
-        """One thread's exchange at a time, and neither timer nor collector may cut it in two.
-
-        A finalizer that runs nevertheless, in the midst of an exchange of its own thread, may
-        make another.
-        """
-        with self._lock:
-            self._number += 1
-            number = self._number
-            encoded = encode(frame | {"n": number}, _as_logged)  # runs code of the agent's values
-            collects = gc.isenabled()
-            gc.disable()
-            held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-            try:
-                self._calls.send_bytes(encoded)
-                while number not in self._replies:
-                    reply = self._calls.recv()
-                    self._replies[reply["n"]] = reply
-                reply = self._replies.pop(number)
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, held)
-                if collects:
-                    gc.enable()
-        if "stop" in reply:
-            self._note_stop()
-            raise GateStop("VERIFY_BEFORE_WRITE")
+        reply = self.caller.exchange(frame, _as_logged)
         if "raise" in reply:
             raise Exception(reply["raise"])  # noqa: TRY002 - the plain engine's own class
         return reply
-
-    def _note_stop(self) -> None:
-        if self.printed is not None:
-            return
-        value = getattr(sys.stdout, "getvalue", None)
-        self.printed = value() if value is not None else ""
-        printed = self.printed[:LONGEST_OUTPUT]
-        self._control.send({"op": "printed", "id": self.cell, "text": printed})
 
     def get(self, url: str, **named: Any) -> Any:
         """Send a GET."""
@@ -260,20 +216,7 @@ def _response(reply: Frame) -> Any:
     import httpx
 
     if "exception" in reply:
-        raise _exception(*reply["exception"])
+        raise rebuilt(*reply["exception"])
     content = reply["body"].encode("utf-8", "surrogatepass")
     headers = {"content-type": reply["type"] or "application/json"}
     return httpx.Response(reply["status"], headers=headers, content=content)
-
-
-def _exception(module: str, name: str, text: str) -> Exception:
-    """Rebuild an exception that the engine's server raised."""
-    known = getattr(builtins, name, None) if module == "builtins" else None
-    if isinstance(known, type) and issubclass(known, Exception) and known is not KeyError:
-        try:
-            return known(text)
-        except TypeError:
-            pass  # one that wants more than a text, such as UnicodeEncodeError
-    names = {"__module__": module, "__qualname__": name, "__str__": lambda self: self.args[0]}
-    stand_in: type[Exception] = type(name, (Exception,), names)  # KeyError would quote its text
-    return stand_in(text)

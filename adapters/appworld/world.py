@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import socket
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from adapters.appworld.kinds import kind_of
+from runtime.bridge.served import Answer, serve_world, told
 from runtime.bridge.wire import Frame, Wire
 
 __all__ = ["main", "open_engine"]
@@ -26,16 +26,12 @@ def main(managers: Iterable[Any], sockets: list[int], params: Frame) -> None:
 
     `managers`: the engine's log-in managers, which sign access tokens.
     """
-    wire = Wire(socket.socket(fileno=sockets[0]))
-    world = _World(open_engine(managers, params), read_only=bool(params["read_only"]))
-    wire.send({"ok": {}})
-    while True:
-        frame = wire.recv()
-        try:
-            reply = world.serve(frame)
-        except Exception as error:  # noqa: BLE001 - the parent turns it into a WorldError
-            reply = {"error": f"{type(error).__name__}: {error}"}
-        wire.send(reply)
+
+    def opened(_wire: Wire) -> tuple[Answer, Frame]:
+        world = _World(open_engine(managers, params), read_only=bool(params["read_only"]))
+        return world.serve, {}
+
+    serve_world(sockets, opened)
 
 
 def open_engine(managers: Iterable[Any], params: Frame) -> Any:
@@ -90,8 +86,7 @@ class _World:
             )
         except Exception as error:  # noqa: BLE001 - the plain engine lets it through to the cell
             self._executed += [[frame["function"], None]] if kind != "READ" else []
-            kept = [type(error).__module__, type(error).__qualname__, str(error)]
-            return {"exception": kept}
+            return {"exception": told(error)}
         self._executed += [[frame["function"], response.status_code]] if kind != "READ" else []
         content_type = response.headers.get("content-type")
         return {"status": response.status_code, "type": content_type, "body": response.text}

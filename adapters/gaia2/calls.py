@@ -83,7 +83,7 @@ class Tools:
     def result(self, reply: Frame) -> CallResult:
         """Read the world's reply."""
         if "exception" in reply:
-            return CallResult(ok=False, value=": ".join(reply["exception"]), reply=reply)
+            return CallResult(ok=False, value=": ".join(reply["exception"][1:]), reply=reply)
         if "raise" in reply:
             return CallResult(ok=False, value=str(reply["raise"]), reply=reply)
         return CallResult(ok=True, value=reply.get("value"), reply=reply)
@@ -142,4 +142,4 @@ def _too_deep(value: object, room: int = DEEPEST) -> bool:
 
 
 def _refused(function: str, error: str, words: str) -> Unrouted:
-    return Unrouted(request=function, reason=words, reply={"exception": [error, words]})
+    return Unrouted(request=function, reason=words, reply={"exception": ["builtins", error, words]})

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import socket
 import uuid
 from typing import Any
 
@@ -24,6 +23,7 @@ from adapters.gaia2.scenario import BadScenario, load
 from adapters.gaia2.tools import agent_tools, describe, name_of
 from adapters.gaia2.turns import Turns
 from adapters.gaia2.values import plain
+from runtime.bridge.served import Answer, serve_world, told
 from runtime.bridge.wire import Frame, Wire
 
 __all__ = ["main"]
@@ -42,20 +42,12 @@ def main(sockets: list[int], params: Frame) -> None:
     """Open the scenario and serve the parent until it closes the channel."""
     logging.disable(logging.CRITICAL)
     _make_repeatable()
-    wire = Wire(socket.socket(fileno=sockets[0]))
-    try:
+
+    def opened(wire: Wire) -> tuple[Answer, Frame]:
         world = _World(params, wire)
-    except Exception as error:  # noqa: BLE001 - the parent turns it into a WorldError
-        wire.send({"error": f"{type(error).__name__}: {error}"})
-        return
-    wire.send({"ok": {"time": world.now, "tools": world.rows}})
-    while True:
-        frame = wire.recv()
-        try:
-            reply = world.serve(frame)
-        except Exception as error:  # noqa: BLE001 - the parent turns it into a WorldError
-            reply = {"error": f"{type(error).__name__}: {error}"}
-        wire.send(reply)
+        return world.serve, {"time": world.now, "tools": world.rows}
+
+    serve_world(sockets, opened)
 
 
 def _make_repeatable() -> None:
@@ -145,8 +137,8 @@ class _World:
             with at_most(LONGEST_CALL_S):
                 value = self._roots.hidden(plain(tool.function(tool.class_instance, **arguments)))
         except Exception as error:  # noqa: BLE001 - what a tool raises is its answer
-            text = error.args[0] if isinstance(error, KeyError) and error.args else error
-            return {"exception": [type(error).__name__, self._roots.hidden(str(text))]}
+            _, name, text = told(error)  # agents know no module of ARE's
+            return {"exception": ["builtins", name, self._roots.hidden(text)]}
         if kind == "FINISH":
             self._turns.message_sent()
         if function.endswith(".wait_for_notification"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import secrets
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -52,7 +53,6 @@ class CellProcess:
         self._host, self._role, self._params = host, role, dict(params)
         self._grace_s = grace_s
         self._child: Child | None = None
-        self._number = 0
         self._lost = ""
         self.lockdown: dict[str, str] = {}
 
@@ -137,11 +137,11 @@ class CellProcess:
     ) -> CellRun:
         child = self._opened()
         control, calls = child.channels
-        self._number += 1
+        run_id = secrets.token_hex(8)  # none that code of an earlier cell could have foreseen
         printed = ""
         try:
             child.signal(signal.SIGCONT)  # first: a frozen process reads no long source
-            await clock.bound(control.send({"op": "run", "id": self._number, "source": source}))
+            await clock.bound(control.send({"op": "run", "id": run_id, "source": source}))
             while True:
                 kind, frame = await self._next(child, clock)
                 if kind == "call":
@@ -149,7 +149,7 @@ class CellProcess:
                     await clock.bound(calls.send(reply | {"n": frame.get("n")}))
                     if stopped():
                         clock.at_most(self._grace_s)
-                elif frame.get("id") != self._number:
+                elif frame.get("id") != run_id:
                     continue  # of an earlier cell, or forged
                 elif frame.get("op") == "printed":
                     printed = _text(frame.get("text"))

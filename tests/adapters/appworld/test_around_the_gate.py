@@ -124,12 +124,13 @@ WAYS = {
         "sys.settrace(look)\ndef f(): pass\nf()\nsys.settrace(None)"
     ),
     "patched stop": (
-        "main = __import__('sys').modules['adapters.appworld.cell']\n"
+        "main = __import__('sys').modules['runtime.bridge.caller']\n"
         f"main.GateStop = ValueError\nfor _ in range(3):\n    try: {NOTE}\n    except ValueError: 0"
     ),
     "patched mask": (
-        "main = __import__('sys').modules['adapters.appworld.cell']\n"
-        f"main._Client._note_stop = lambda self: None\ntry: {NOTE}\nexcept BaseException: 0\n{NOTE}"
+        "main = __import__('sys').modules['runtime.bridge.caller']\n"
+        "main.Caller._keep_printed = lambda self: None\n"
+        f"try: {NOTE}\nexcept BaseException: 0\n{NOTE}"
     ),
     "forged frame": (
         "socket, struct, json, ctypes = ("

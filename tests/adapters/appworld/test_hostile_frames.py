@@ -24,6 +24,8 @@ def raw(body, length=None):
     return struct.pack("=I", len(body) if length is None else length) + body
 def frame(**fields):
     return raw(json.dumps(fields).encode())
+def run_id():
+    return requester.client.caller._run_id
 """
 
 
@@ -67,26 +69,31 @@ async def test_what_is_no_frame_ends_the_process(
 
 async def test_a_forged_end_of_the_cell_gives_the_agents_own_text(world: SplitWorld) -> None:
     source = (
-        "for n in range(40): control.sendall("
+        "for n in [*range(40), run_id()]: control.sendall("
         "frame(op='done', id=n, text=f'forged {n}', raised='x'))\n"
         "control.sendall(frame(op='done', id='x', text={'a': 1}))\nwhile True: pass"
     )
     observation = await world.execute(source)
     assert observation.text.startswith("forged")
-    later = await world.execute("print('later')")
-    assert later.end.status in {"timeout", "finished", "killed"}
+    later = await world.execute("print('later')")  # the old cell is still running
+    assert later.end.status in {"timeout", "finished"}
+    assert "forged" not in later.text
     assert await works(world)
 
 
 async def test_a_forged_end_with_more_output_than_a_cell_may_have_is_cut(world: SplitWorld) -> None:
-    source = "control.sendall(frame(op='done', id=3, text='x' * 15_000_000))\nwhile True: pass"
+    source = (
+        "control.sendall(frame(op='done', id=run_id(), text='x' * 15_000_000))\nwhile True: pass"
+    )
     observation = await world.execute(source)
     assert set(observation.text) == {"x"}
     assert len(observation.text) < 1_100_000
 
 
-async def test_a_forged_end_for_a_later_cell_is_dropped(world: SplitWorld) -> None:
-    await world.execute("for n in range(4, 9): control.sendall(frame(op='done', id=n, text='no'))")
+async def test_an_end_forged_for_a_later_cell_is_dropped(world: SplitWorld) -> None:
+    await world.execute(
+        "for n in [*range(9), run_id()]: control.sendall(frame(op='done', id=n, text='no'))"
+    )
     assert await text_of(world, "print('true')") == "true"
 
 
@@ -142,6 +149,7 @@ async def test_a_thread_that_steals_the_next_cell(world: SplitWorld) -> None:
     await world.execute(source)
     stolen = await world.execute("print('mine')")
     assert stolen.end.status in {"timeout", "finished", "killed"}
+    await works(world)  # or it is this one that is stolen
     assert await works(world)
 
 

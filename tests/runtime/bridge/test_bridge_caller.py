@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adapters.gaia2.cell import _Caller
+from runtime.bridge.caller import Caller
 from runtime.bridge.wire import Frame, Wire
 
 
@@ -25,11 +25,11 @@ def ends() -> Iterator[tuple[Wire, Wire]]:
 class Last:
     """Garbage that only the collector can find, and that makes a call when it does."""
 
-    def __init__(self, caller: _Caller, answers: list[Any]) -> None:
+    def __init__(self, caller: Caller, answers: list[Any]) -> None:
         self.itself, self.caller, self.answers = self, caller, answers
 
     def __del__(self) -> None:
-        self.answers.append(self.caller("Emails.inner", {}))
+        self.answers.append(self.caller.exchange({"function": "inner"})["value"])
 
 
 class Littered:
@@ -37,11 +37,11 @@ class Littered:
 
     def __init__(self, wire: Wire, parent: Wire, answers: list[Any]) -> None:
         self.wire, self.parent, self.answers = wire, parent, answers
-        self.caller = _Caller(self, wire)  # type: ignore[arg-type]
+        self.caller = Caller(self, wire, lambda: "")  # type: ignore[arg-type]
         self._littered = False
 
-    def send(self, frame: Frame) -> None:
-        self.wire.send(frame)
+    def send_bytes(self, encoded: bytes) -> None:
+        self.wire.send_bytes(encoded)
         request = self.parent.recv()
         self.parent.send({"n": request["n"], "value": f"of {request['function']}"})
 
@@ -56,7 +56,7 @@ class Littered:
 def test_a_finalizer_that_calls_waits_for_the_call_in_hand(ends: tuple[Wire, Wire]) -> None:
     answers: list[Any] = []
     caller = Littered(*ends, answers).caller
-    assert caller("Emails.outer", {}) == "of Emails.outer"
+    assert caller.exchange({"function": "outer"})["value"] == "of outer"
     gc.collect()
-    assert answers == ["of Emails.inner"]
-    assert caller("Emails.next", {}) == "of Emails.next"
+    assert answers == ["of inner"]
+    assert caller.exchange({"function": "next"})["value"] == "of next"
