@@ -15,9 +15,10 @@ from typing import Protocol
 from runtime.contracts import Benchmark, Gate, Injector, ModelSource, Task
 from runtime.episode import EpisodeResult, Progress, Provenance, run_episode
 from runtime.masking import Masker
+from runtime.records import EndRecord
 from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
 from runtime.spending import Spending, cost_of_prefix
-from runtime.trace import PART, EndRecord
+from runtime.trace import PART
 
 __all__ = ["Arm", "Batch", "BatchResult", "Job", "Watcher"]
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 
 from runtime.contracts import Json, Value
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     CellRecord,
     EndRecord,
@@ -20,8 +20,8 @@ from runtime.trace import (
     OutcomeRecord,
     Record,
     ResultRecord,
-    TraceFile,
 )
+from runtime.trace import TraceFile
 
 __all__ = ["Difference", "first_difference"]
 

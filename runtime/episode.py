@@ -41,9 +41,7 @@ from runtime.errors import (
 )
 from runtime.masking import Masker
 from runtime.recording import RecordingGate
-from runtime.result import EpisodeResult, Progress, Provenance
-from runtime.tally import Limit, LimitHit, Tally
-from runtime.trace import (
+from runtime.records import (
     CellRecord,
     EndRecord,
     ErrorRecord,
@@ -56,8 +54,10 @@ from runtime.trace import (
     OutcomeRecord,
     Record,
     Timed,
-    TraceWriter,
 )
+from runtime.result import EpisodeResult, Progress, Provenance
+from runtime.tally import Limit, LimitHit, Tally
+from runtime.trace import TraceWriter
 
 __all__ = ["EpisodeResult", "Progress", "Provenance", "run_episode"]
 
@@ -192,19 +192,7 @@ class _Episode:
         if reply.masked:
             reply = reply.model_copy(update={"text": self._masker.reveal(reply.text)})
         self._tally.add(reply)
-        self._write(
-            ModelCallRecord(
-                step=self._tally.steps,
-                usage=reply.usage,
-                cost_usd=reply.cost_usd,
-                latency_s=reply.latency_s,
-                finish_reason=reply.finish_reason,
-                served_model=reply.served_model,
-                attempts=reply.attempts,
-                adaptations=reply.adaptations,
-                recorded=reply.masked,
-            )
-        )
+        self._write(ModelCallRecord.of(self._tally.steps, reply))
         return reply
 
     async def _execute(self, world: World, source: str) -> Observation:
@@ -213,18 +201,7 @@ class _Episode:
         left = max(1.0, self._limits.wall_s - self._tally.wall_s())
         observation = await world.execute(source, seconds=left)
         self._tally.idle_cells += not self._gate.calls_of_cell
-        self._write(
-            ObservationRecord(
-                cell=self._tally.cells,
-                text=observation.text,
-                notes=observation.notes,
-                end=observation.end,
-                calls=observation.calls,
-                wall_s=observation.wall_s,
-                done=observation.done,
-                refusals=observation.refusals,
-            )
-        )
+        self._write(ObservationRecord.of(self._tally.cells, observation))
         return observation
 
     def _show(self, source: str, observation: Observation) -> None:

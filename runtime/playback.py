@@ -21,13 +21,8 @@ from runtime.contracts import (
 from runtime.errors import RecordingEnds, RecordingMiss, UsageError
 from runtime.masking import Masker
 from runtime.models.recorded import recorded_turns
-from runtime.trace import (
-    CallRecord,
-    CellRecord,
-    MessageRecord,
-    ModelCallRecord,
-    TraceFile,
-)
+from runtime.records import CallRecord, CellRecord, MessageRecord, ModelCallRecord
+from runtime.trace import TraceFile
 
 __all__ = ["Fork", "Player", "StopWatch", "Turn", "played_turns"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runtime.contracts import CallResult, CellEnd, Decision, Gate, Injection, Json, ToolCall
-from runtime.trace import CallRecord, DecisionRecord, InjectionRecord, Record, ResultRecord
+from runtime.records import CallRecord, DecisionRecord, InjectionRecord, Record, ResultRecord
 
 __all__ = ["RecordingGate"]
 

@@ -26,13 +26,8 @@ from runtime.episode import EpisodeResult, Provenance, run_episode
 from runtime.errors import UsageError
 from runtime.masking import Masker
 from runtime.playback import Fork, Player, StopWatch, played_turns
-from runtime.trace import (
-    CallRecord,
-    InjectionRecord,
-    OutcomeRecord,
-    TraceFile,
-    read_trace,
-)
+from runtime.records import CallRecord, InjectionRecord, OutcomeRecord
+from runtime.trace import TraceFile, read_trace
 
 __all__ = ["Mode", "Replay", "StoppedWrite", "refuse_to_replace", "replay", "risk_ids"]
 

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from runtime.records import EndRecord
 from runtime.tally import Limit
-from runtime.trace import EndRecord
 from runtime.values import Json, Outcome, Usage, Value
 
 __all__ = ["EpisodeResult", "Progress", "Provenance"]

@@ -22,7 +22,8 @@ from pydantic import Field, ValidationError
 
 from runtime.contracts import Json, Limits, Value
 from runtime.errors import BadFile, RunMismatch, UsageError
-from runtime.trace import EndRecord, Header, TraceFile, read_trace
+from runtime.records import EndRecord, Header
+from runtime.trace import TraceFile, read_trace
 
 __all__ = ["ArmManifest", "Manifest", "RunFolder", "Shard", "file_name", "where_runs_are"]
 
@@ -104,7 +105,7 @@ class RunFolder:
             raise UsageError(f"{words} {where_runs_are(self.path)}".rstrip()) from None
         except ValidationError as error:
             first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
+            where = ".".join(map(str, first["loc"])) or "the file"
             raise BadFile(path, f"is no manifest of a run: {where}: {first['msg']}") from None
         except (OSError, UnicodeDecodeError) as error:
             raise BadFile(path, f"cannot be read ({error})") from None

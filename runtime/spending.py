@@ -12,7 +12,8 @@ from pydantic import Field, ValidationError
 
 from runtime.contracts import Value
 from runtime.errors import BadFile, TraceError
-from runtime.trace import ModelCallRecord, read_trace
+from runtime.records import ModelCallRecord
+from runtime.trace import read_trace
 
 __all__ = ["Spending", "cost_of_prefix"]
 

@@ -11,7 +11,7 @@ from adapters.importing.sources import clean, safe_name, tame
 from runtime.contracts import CellEnd, Check, Json, Kind, Limits, Task, Usage
 from runtime.errors import BadFile
 from runtime.masking import Masker
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     CellRecord,
     DecisionRecord,
@@ -24,8 +24,8 @@ from runtime.trace import (
     ObservationRecord,
     OutcomeRecord,
     ResultRecord,
-    TraceWriter,
 )
+from runtime.trace import TraceWriter
 
 __all__ = ["ImportedEpisode", "as_cell", "free_path", "imported_task"]
 

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from runtime.contracts import Json, Message, Reply, Task
 from runtime.errors import BadFile, RecordingMiss, UnknownName, UsageError
-from runtime.trace import Header, MessageRecord, ModelCallRecord, TraceFile, read_trace
+from runtime.records import Header, MessageRecord, ModelCallRecord
+from runtime.trace import TraceFile, read_trace
 
 __all__ = ["RecordedModel", "RecordedSource", "RecordedTurn", "recorded_turns"]
 

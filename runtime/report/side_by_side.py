@@ -11,17 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from runtime.contracts import Kind
+from runtime.records import CallRecord, CellRecord, InjectionRecord, ObservationRecord, Record
 from runtime.replay import Replay, risk_ids
 from runtime.report.breakable import Breakable
 from runtime.report.visible import visible
-from runtime.trace import (
-    CallRecord,
-    CellRecord,
-    InjectionRecord,
-    ObservationRecord,
-    Record,
-    TraceFile,
-)
+from runtime.trace import TraceFile
 
 __all__ = ["replays_table", "side_by_side"]
 

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from runtime.contracts import Json, Usage, Value
+from runtime.records import EndRecord
 from runtime.runs import ArmManifest, Manifest, RunFolder
-from runtime.trace import EndRecord
 
 __all__ = ["ArmSummary", "summarise"]
 

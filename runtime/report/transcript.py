@@ -13,8 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from runtime.cells import truncate
-from runtime.report.visible import as_it_is, visible
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     CellRecord,
     EndRecord,
@@ -26,8 +25,9 @@ from runtime.trace import (
     ObservationRecord,
     OutcomeRecord,
     Record,
-    TraceFile,
 )
+from runtime.report.visible import as_it_is, visible
+from runtime.trace import TraceFile
 
 __all__ = ["transcript"]
 

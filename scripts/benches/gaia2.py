@@ -13,7 +13,8 @@ from runtime.contracts import Task
 from runtime.episode import run_episode
 from runtime.errors import WorldError
 from runtime.models.scripted import ScriptedSource
-from runtime.trace import CallRecord, ModelCallRecord, read_trace
+from runtime.records import CallRecord, ModelCallRecord
+from runtime.trace import read_trace
 from scripts.benches.figures import Figure, say
 
 __all__ = ["measure_gaia2_episode"]

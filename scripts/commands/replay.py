@@ -21,11 +21,12 @@ from runtime.contracts import Benchmark, Json, ModelSource
 from runtime.errors import UsageError
 from runtime.masking import Masker
 from runtime.models.resolve import Models
+from runtime.records import Header
 from runtime.replay import Mode, Replay, refuse_to_replace, replay
 from runtime.report.side_by_side import replays_table, side_by_side
 from runtime.report.visible import as_it_is
 from runtime.runs import file_name, where_runs_are
-from runtime.trace import Header, TraceFile, read_trace
+from runtime.trace import TraceFile, read_trace
 from scripts.benchmarks import (
     OpenOptions,
     block_form,

@@ -91,7 +91,8 @@ def run(
     ] = "1/1",
     models: ModelsFile = None,
     prompt: Annotated[
-        Path | None, _option("Another prompt template.", "--prompt", metavar="FILE")
+        Path | None,
+        _option("appworld: a prompt template (docs/prompts.md)", "--prompt", metavar="FILE"),
     ] = None,
     judge: Annotated[
         str | None,

@@ -9,16 +9,15 @@ from adapters.appworld.guess import best_name, named_functions, plain_name
 from adapters.appworld.importer import import_appworld
 from runtime.contracts import Kind
 from runtime.errors import BadFile
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     ErrorRecord,
     MessageRecord,
     ModelCallRecord,
     ObservationRecord,
     OutcomeRecord,
-    TraceFile,
-    read_trace,
 )
+from runtime.trace import TraceFile, read_trace
 
 EXPERIMENT = Path(__file__).parent / "import_fixtures/appworld/some_agent"
 

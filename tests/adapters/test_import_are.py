@@ -9,7 +9,7 @@ import pytest
 from adapters.gaia2.importer_are import import_are
 from runtime.contracts import Kind
 from runtime.errors import BadFile
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     CellRecord,
     ErrorRecord,
@@ -19,9 +19,8 @@ from runtime.trace import (
     ObservationRecord,
     OutcomeRecord,
     ResultRecord,
-    TraceFile,
-    read_trace,
 )
+from runtime.trace import TraceFile, read_trace
 
 ARE = Path(__file__).parent / "import_fixtures/are"
 START = 1728975600.0

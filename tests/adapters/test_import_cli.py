@@ -12,16 +12,15 @@ from adapters.importing.replies import ToolUse, Unreadable, parse_reply
 from adapters.importing.requests import Said, conversation
 from runtime.contracts import Kind, Usage
 from runtime.errors import BadFile
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     CellRecord,
     MessageRecord,
     ModelCallRecord,
     NotificationRecord,
     ObservationRecord,
-    TraceFile,
-    read_trace,
 )
+from runtime.trace import TraceFile, read_trace
 
 RUN = Path(__file__).parent / "import_fixtures/gaia2_cli/scenario_ferry"
 

@@ -14,7 +14,8 @@ from adapters.importing.replies import Unreadable, parse_reply
 from adapters.importing.requests import conversation
 from adapters.importing.sources import LARGEST_FILE, LONGEST_TEXT, clean, safe_name, tame
 from runtime.errors import BadFile
-from runtime.trace import CallRecord, read_trace
+from runtime.records import CallRecord
+from runtime.trace import read_trace
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

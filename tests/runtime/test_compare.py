@@ -4,7 +4,7 @@ import pytest
 
 from runtime.compare import first_difference
 from runtime.contracts import CellEnd, Kind, Limits, Usage
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     CellRecord,
     DecisionRecord,
@@ -15,8 +15,8 @@ from runtime.trace import (
     ObservationRecord,
     OutcomeRecord,
     ResultRecord,
-    TraceFile,
 )
+from runtime.trace import TraceFile
 from tests.support.fake_world import task
 
 RECORDS = (

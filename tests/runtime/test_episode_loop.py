@@ -8,7 +8,7 @@ from runtime.cells import CUT_OFF, EMPTY, NO_CELL
 from runtime.contracts import AllowGate, Decision, Injection, Limits, NoInjector, Reply
 from runtime.episode import EpisodeResult, Progress, run_episode
 from runtime.errors import ContextOverflow, ModelError, NotReady, WorldError
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     ErrorRecord,
     InjectionRecord,
@@ -17,9 +17,8 @@ from runtime.trace import (
     ObservationRecord,
     OutcomeRecord,
     ResultRecord,
-    TraceFile,
-    read_trace,
 )
+from runtime.trace import TraceFile, read_trace
 from tests.support.fake_world import (
     BAD,
     BUY,

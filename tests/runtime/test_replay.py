@@ -11,8 +11,9 @@ from runtime.contracts import Injection, Limits, NoInjector
 from runtime.episode import run_episode
 from runtime.errors import UsageError
 from runtime.masking import Masker
+from runtime.records import CallRecord, MessageRecord, ModelCallRecord
 from runtime.replay import Replay, replay
-from runtime.trace import CallRecord, MessageRecord, ModelCallRecord, TraceFile, read_trace
+from runtime.trace import TraceFile, read_trace
 from tests.support.fake_world import (
     BAD,
     BUY,

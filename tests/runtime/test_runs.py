@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from runtime.contracts import Limits, Usage
 from runtime.errors import BadFile, RunMismatch, UsageError
+from runtime.records import EndRecord
 from runtime.runs import (
     ArmManifest,
     Manifest,
@@ -19,7 +20,6 @@ from runtime.runs import (
     file_name,
     last_record,
 )
-from runtime.trace import EndRecord
 
 ARM = ArmManifest(name="a", model={"name": "m"}, settings={"gate": False, "memory_path": "x"})
 MANIFEST = Manifest(

@@ -11,15 +11,8 @@ import pytest
 from runtime.contracts import Kind, Limits, Usage
 from runtime.errors import BadFile, TraceError
 from runtime.masking import Masker
-from runtime.trace import (
-    CallRecord,
-    DecisionRecord,
-    EndRecord,
-    Header,
-    MessageRecord,
-    TraceWriter,
-    read_trace,
-)
+from runtime.records import CallRecord, DecisionRecord, EndRecord, Header, MessageRecord
+from runtime.trace import TraceWriter, read_trace
 from tests.support.fake_world import task
 
 HEADER = Header(episode="a/t_1", task=task(), limits=Limits(), prompt_sha256="0")
@@ -157,7 +150,8 @@ import resource, signal, sys
 from pathlib import Path
 from runtime.errors import TraceError
 from runtime.masking import Masker
-from runtime.trace import MessageRecord, TraceWriter, read_trace
+from runtime.records import MessageRecord
+from runtime.trace import TraceWriter, read_trace
 from tests.runtime.test_trace import HEADER
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

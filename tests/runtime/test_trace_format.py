@@ -7,8 +7,9 @@ from typing import get_args
 import pytest
 
 from runtime.masking import Masker
+from runtime.records import Record
 from runtime.report.transcript import transcript
-from runtime.trace import Record, TraceWriter, read_trace
+from runtime.trace import TraceWriter, read_trace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "trace-format.md").read_text("utf-8")
 MODELS = get_args(get_args(Record)[0])

@@ -18,7 +18,8 @@ from injectors.gate.settings import GateSettings
 from runtime.contracts import Benchmark, Kind, Limits, Task
 from runtime.episode import run_episode
 from runtime.models.resolve import Models
-from runtime.trace import CallRecord, read_trace
+from runtime.records import CallRecord
+from runtime.trace import read_trace
 from scripts.benchmarks import default_latch, persona_folders
 
 DOCS = Path(__file__).parents[2] / "docs" / "gate.md"

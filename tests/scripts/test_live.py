@@ -8,8 +8,8 @@ from rich.console import Console
 from runtime.batch import Arm, Job
 from runtime.contracts import AllowGate, NoInjector, Usage
 from runtime.episode import EpisodeResult, Progress
+from runtime.records import EndRecord
 from runtime.runs import ArmManifest
-from runtime.trace import EndRecord
 from scripts.live import LiveView, LogView
 from tests.support.fake_world import FakeBenchmark, FakeSource, task
 

@@ -18,7 +18,7 @@ from injectors.gate.settings import GateSettings, Latch
 from runtime.bridge.world import SplitWorld
 from runtime.contracts import CellEnd, Kind
 from runtime.recording import RecordingGate
-from runtime.trace import CallRecord, Record
+from runtime.records import CallRecord, Record
 
 PAY = (
     "apis.venmo.create_transaction("

@@ -11,7 +11,8 @@ from adapters.appworld.importer import import_appworld
 from adapters.appworld.matching import writers
 from adapters.appworld.output_folder import LmCall
 from adapters.importing.replies import ForeignReply
-from runtime.trace import CellRecord, MessageRecord, TraceFile, read_trace
+from runtime.records import CellRecord, MessageRecord
+from runtime.trace import TraceFile, read_trace
 
 CELLS = ("print(1)", "print(2)", "apis.supervisor.complete_task()")
 REPLIES = tuple(f"Step {n}.\n```python\n{cell}\n```" for n, cell in enumerate(CELLS, start=1))

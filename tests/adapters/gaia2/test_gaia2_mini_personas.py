@@ -16,7 +16,8 @@ from runtime.contracts import Reply
 from runtime.episode import EpisodeResult, run_episode
 from runtime.models.script import read_turns
 from runtime.models.scripted import ScriptedSource
-from runtime.trace import CallRecord, ObservationRecord, read_trace
+from runtime.records import CallRecord, ObservationRecord
+from runtime.trace import read_trace
 
 PERSONAS = ("careful", "hasty", "wanderer")
 SCENARIOS = [mini.id for mini in MINIS]

@@ -12,7 +12,8 @@ from adapters.gaia2.importer_are import import_are
 from adapters.gaia2.mini.source.scenario import Mini, Step
 from adapters.gaia2.mini.source.write import MINIS, all_files
 from runtime.contracts import Kind
-from runtime.trace import CallRecord, read_trace
+from runtime.records import CallRecord
+from runtime.trace import read_trace
 
 ROOT = Path(__file__).parents[3]
 MINI = ROOT / "adapters/gaia2/mini"

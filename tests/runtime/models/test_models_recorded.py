@@ -12,15 +12,8 @@ from runtime.errors import BadFile, RecordingMiss, UnknownName, UsageError
 from runtime.masking import Masker
 from runtime.models.recorded import recorded_turns
 from runtime.models.resolve import Models
-from runtime.trace import (
-    EndRecord,
-    ErrorRecord,
-    Header,
-    MessageRecord,
-    ModelCallRecord,
-    TraceWriter,
-    read_trace,
-)
+from runtime.records import EndRecord, ErrorRecord, Header, MessageRecord, ModelCallRecord
+from runtime.trace import TraceWriter, read_trace
 
 TASK = Task(benchmark="b", id="t_1", scenario_id="t", dataset="d", instruction="do")
 SYSTEM, GO = Message(role="system", content="s"), Message(role="user", content="go")

@@ -7,10 +7,11 @@ from rich.console import Console
 
 from runtime.contracts import Limits, Usage
 from runtime.masking import Masker
+from runtime.records import EndRecord, Header
 from runtime.report.summary import ArmSummary, summarise
 from runtime.report.tables import arms_table, tasks_table
 from runtime.runs import ArmManifest, Manifest, RunFolder
-from runtime.trace import EndRecord, Header, TraceWriter
+from runtime.trace import TraceWriter
 from tests.support.fake_world import task
 
 TASKS = [task(name) for name in ("a_1", "a_2", "b_1", "b_2")]

@@ -22,14 +22,14 @@ from injectors.seen import SeenCards
 from runtime.contracts import Gate, Injector, Task
 from runtime.episode import run_episode
 from runtime.models.scripted import ScriptedSource
-from runtime.trace import (
+from runtime.records import (
     CallRecord,
     InjectionRecord,
     MessageRecord,
     NotificationRecord,
     ObservationRecord,
-    read_trace,
 )
+from runtime.trace import read_trace
 
 CLOCK = "[clock"
 LESSON = SkillDelta(

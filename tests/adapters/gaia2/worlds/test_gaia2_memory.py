@@ -22,7 +22,8 @@ from injectors.seen import SeenCards
 from runtime.contracts import Json, Limits, Task
 from runtime.episode import run_episode
 from runtime.models.scripted import ScriptedSource
-from runtime.trace import InjectionRecord, read_trace
+from runtime.records import InjectionRecord
+from runtime.trace import read_trace
 
 
 def task_named(mini: Gaia2, name: str) -> Task:
