@@ -149,12 +149,10 @@ class CellProcess:
                     await clock.bound(calls.send(reply | {"n": frame.get("n")}))
                     if stopped():
                         clock.at_most(self._grace_s)
-                elif frame.get("id") != run_id:
-                    continue  # of an earlier cell, or forged
-                elif frame.get("op") == "printed":
+                elif frame.get("id") == run_id:  # else of an earlier cell, or forged
+                    if frame.get("op") == "done":
+                        return await self._done(child, frame, stopped=stopped())
                     printed = _text(frame.get("text"))
-                elif frame.get("op") == "done":
-                    return await self._done(child, frame, stopped=stopped())
         except TimeoutError:
             if stopped():
                 return await self._killed(printed, "killed", "The stopped cell went on running.")
