@@ -34,11 +34,11 @@ Card = FunctionCard | SkillCard
 
 
 class RetrievalConstants(Value):
-    """The constants of `injectors.retrieve`. P1 gives none: these are ours."""
+    """The constants of `injectors.retrieve`. The method paper gives none: these are ours."""
 
-    k1: float = Field(default=1.5, ge=0)
+    k1: float = Field(default=1.5, ge=0, allow_inf_nan=False)
     b: float = Field(default=0.75, ge=0, le=1)
-    app_bonus: float = Field(default=2.0, ge=0)
+    app_bonus: float = Field(default=2.0, ge=0, allow_inf_nan=False)
     """λ: for a shared app; with app families, for each shared family."""
     family_bonus_cap: float = Field(default=3.0, ge=0)
     """Most that shared families add up to."""

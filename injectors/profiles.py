@@ -1,8 +1,8 @@
 """Profiles: named settings of memory and gate, which single flags override.
 
     none              no memory, gate off
-    appworld-start    block at task start; no gate (P1's AppWorld runs)
-    gaia2-start-gate  block at task start, gate (P1's GAIA2 runs)
+    appworld-start    block at task start; no gate (the method paper's AppWorld runs)
+    gaia2-start-gate  block at task start, gate (the method paper's GAIA2 runs)
     time              block at task start under the rules of Time; no gate
     full              block at task start, gate
 

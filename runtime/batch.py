@@ -20,7 +20,7 @@ from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
 from runtime.spending import Spending, cost_of_prefix
 from runtime.trace import PART
 
-__all__ = ["Arm", "Batch", "BatchResult", "Job", "Watcher"]
+__all__ = ["Arm", "Batch", "BatchResult", "Job", "Outlook", "Watcher"]
 
 logger = logging.getLogger(__name__)
 Policy = Callable[[Task], tuple[Gate, Injector]]
@@ -71,6 +71,15 @@ class Watcher(Protocol):
         """An episode is complete."""
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """Where a run stands before it goes on."""
+
+    waiting: tuple[Job, ...]
+    spent_usd: float
+    """On complete, errored, replaced and killed attempts of this shard, judging included."""
+
+
 @dataclass
 class BatchResult:
     """What a batch did in this call."""
@@ -103,6 +112,7 @@ class Batch:
         self._retry_errors = retry_errors
         self._spending = Spending(folder.path)
         self._spent_usd = 0.0
+        self._unpriced: set[str] = set()
         self._secrets = tuple(secret for arm in arms for secret in arm.source.secrets())
 
     def jobs(self) -> list[Job]:
@@ -114,6 +124,13 @@ class Batch:
             for arm in self._arms
         ]
 
+    def outlook(self) -> Outlook:
+        """Say what is left to run, and what has been spent. Raises `BadFile`."""
+        jobs = self.jobs()
+        self._spent_usd = self._spending.total_usd({job.name for job in jobs})
+        waiting = tuple(job for job in jobs if not self._complete(job))
+        return Outlook(waiting, self._spent_usd)
+
     def check(self) -> None:
         """Raise the `UsageError` or `RunMismatch` that `run` would start with; change nothing."""
         for job in self.jobs():
@@ -123,15 +140,14 @@ class Batch:
     async def run(self, watcher: Watcher) -> BatchResult:
         """Run what is not complete yet. A cancellation leaves finished episodes in place.
 
-        Raises `UsageError`, `RunMismatch` or `NotReady` before anything has run, `TraceError` if
-        the run folder cannot be written any more.
+        Raises `UsageError`, `BadFile`, `RunMismatch` or `NotReady` before anything has run,
+        `TraceError` if the run folder cannot be written any more.
         """
         self.check()
         jobs = self.jobs()
         self._folder.begin(self._manifest)
         with self._folder.locked(self._shard):
-            self._spent_usd = self._spending.total_usd()
-            waiting = [job for job in jobs if not self._complete(job)]
+            waiting = self.outlook().waiting
             result = BatchResult(already_done=len(jobs) - len(waiting))
             watcher.planned(waiting, result.already_done)
             await self._work_through(waiting, watcher, result)
@@ -157,9 +173,10 @@ class Batch:
         return not (self._retry_errors and end.status == "errored")
 
     def _spend(self, job: Job, end: EndRecord) -> None:
-        if end.cost_usd is not None:
-            self._spent_usd += end.cost_usd
-        elif self._budget_usd is not None:
+        if (cost_usd := end.total_usd) is not None:
+            self._spent_usd += cost_usd
+        elif self._budget_usd is not None and job.name not in self._unpriced:
+            self._unpriced.add(job.name)
             logger.warning("%s cost an unknown sum: the budget does not count it.", job.name)
 
     async def _work(self, queue: Iterable[Job], watcher: Watcher, result: BatchResult) -> None:
@@ -175,14 +192,11 @@ class Batch:
 
     async def _attempt(self, job: Job, watcher: Watcher) -> EpisodeResult:
         """Run an episode, and keep account of what the attempts that it replaces have cost."""
-        part = self._part(job)
-        if (killed_usd := cost_of_prefix(part)) > 0:
-            part.unlink()
-            self._spending.note(job.name, killed_usd)
+        self._spending.note(job.name, cost_of_prefix(self._part(job)))
         replaced = self._folder.end_of(job.arm.name, job.task.id)
         result = await self._episode(job, watcher)
         if replaced is not None:
-            self._spending.note(job.name, replaced.cost_usd or 0.0)
+            self._spending.note(job.name, replaced.total_usd or 0.0)
         return result
 
     def _part(self, job: Job) -> Path:

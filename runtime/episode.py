@@ -281,6 +281,7 @@ class _Episode:
             usage=tally.usage,
             memory_tokens=tally.memory_tokens + self._gate.advisory_tokens,
             cost_usd=tally.cost_usd,
+            judge_cost_usd=outcome.judge_cost_usd if outcome is not None else None,
             wall_s=round(tally.wall_s(), 3),
         )
         self._write(end)

@@ -30,10 +30,14 @@ SHAPES = re.compile(
     r"|(?<=cvv_number[\"']: )\d{3,4}\b(?!\.\d)"  # 100.0 is a schema's example
 )
 NAMES = ("password", "passwd", "secret", "token", "api_key", "api-key", "apikey")
-WRITTEN = "|".join(
-    dict.fromkeys(form[1:] for name in NAMES for form in (name, name.title(), name.upper()))
+NAME = "|".join(
+    dict.fromkeys(
+        f"{form[1:]}(?<=[{name[0]}{name[0].upper()}]{form[1:]})"
+        for name in NAMES
+        for form in (name, name.title(), name.upper())
+    )
 )
-"""Without the first letter: a pattern that begins with few letters is searched far faster."""
+"""The first letter is looked back for: so a pattern is searched far faster."""
 FLAG = f"(?:{'|'.join(f'(?<=--{name})' for name in NAMES)})[ =]"
 WORD = r"[\w!#%^*+./~@-]"
 UNQUOTED = (
@@ -43,7 +47,7 @@ UNQUOTED = (
 """One word of letters and digits, no address, no code: `token: str` and `--password TEXT` stand in
 documents, and a word that is taken for a secret is masked in every text from then on."""
 IN_TEXT = re.compile(
-    rf"""(?:{WRITTEN})(?:(?:["']?\s*[=:]\s*|{FLAG})["']([^"'\s]{{4,}})["']"""
+    rf"""(?:{NAME})(?:(?:["']?\s*[=:]\s*|{FLAG})["']([^"'\s]{{4,}})["']"""
     rf"""|(?::|{FLAG})[ \t]*{UNQUOTED})"""
 )
 """What code, JSON, a header or a command line in a text gives to a secret's name."""
@@ -57,7 +61,7 @@ NEVER_SECRET = frozenset(
 """Words that stand where a secret would in schemas and documents."""
 SHORTEST = 4
 """A shorter value (a one-letter password) would mask half of every text it occurs in."""
-MOST = 500
+MOST_SECRETS = 500
 """Secrets that are known again wherever they stand; more are masked in their own place only."""
 
 
@@ -81,7 +85,7 @@ class Masker:
 
     def mask_text(self, text: str) -> str:
         """Mask a text by shape and by what is known already."""
-        if len(self._words) >= MOST:
+        if len(self._words) >= MOST_SECRETS:
             text = IN_TEXT.sub(self._in_its_place, text)
         return self._pattern.sub(lambda match: self._mark(match.group()), text)
 
@@ -122,7 +126,7 @@ class Masker:
                 self._remember(found.group(1) or found.group(2))
 
     def _remember(self, secret: str) -> None:
-        if secret in self._words or not _hides(secret) or len(self._words) >= MOST:
+        if secret in self._words or not _hides(secret) or len(self._words) >= MOST_SECRETS:
             return
         if SHAPES.fullmatch(secret):
             return  # found by its shape
@@ -136,7 +140,7 @@ class Masker:
         if isinstance(value, list):
             return [self._replace(item, field) for item in value]
         if isinstance(value, str):
-            if len(self._words) >= MOST and SECRET_FIELD.search(field) and _hides(value):
+            if len(self._words) >= MOST_SECRETS and SECRET_FIELD.search(field) and _hides(value):
                 return self._mark(value)
             return self.mask_text(value)
         if SECRET_FIELD.search(field) and isinstance(value, int) and not isinstance(value, bool):

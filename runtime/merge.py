@@ -9,6 +9,7 @@ from pathlib import Path
 
 from runtime.errors import UsageError
 from runtime.runs import LOCK, MANIFEST, RunFolder, Shard, file_name, last_record
+from runtime.spending import SPENT, Spending
 from runtime.trace import PART
 
 __all__ = ["merge_runs"]
@@ -67,6 +68,7 @@ def _copy(source: RunFolder, target: RunFolder, tasks: Collection[str]) -> int:
             _copy_one(source.path / name, target.path / name)
     for name in new:
         _copy_one(source.path / name, target.path / name)
+    Spending(target.path).join(Spending(source.path))
     return len(new)
 
 
@@ -79,7 +81,9 @@ def _remove(path: Path) -> None:
 
 
 def _is_ours_alone(name: Path) -> bool:
-    return name.parts[0] == MANIFEST or name.name.startswith(LOCK) or name.name.endswith(PART)
+    if name.parts[0] in {MANIFEST, SPENT}:
+        return True
+    return name.name.startswith(LOCK) or name.name.endswith(PART)
 
 
 def _copy_one(path: Path, to: Path) -> None:

@@ -102,11 +102,12 @@ class Player:
         """Give the next reply. Raises `RecordingEnds` or `RecordingMiss`."""
         if self._toggled and self._at:
             last = self._turns[self._at - 1]
-            if self._watch.stopped and not last.stopped and self._resent < MOST_RESENT:
-                self._resent += 1
-                return last.reply
-            if last.stopped and not self._watch.stopped and last.source is not None:
-                self._has_run.add(last.source)
+            if last.source is not None:
+                if self._watch.stopped and not last.stopped and self._resent < MOST_RESENT:
+                    self._resent += 1
+                    return last.reply
+                if last.stopped and not self._watch.stopped:
+                    self._has_run.add(last.source)
             self._pass_over_confirmations()
         if not self.remaining:
             self._end()

@@ -226,7 +226,14 @@ class EndRecord(Timed):
     usage: Usage
     memory_tokens: int = 0
     cost_usd: float | None = None
+    judge_cost_usd: float | None = None
+    """Of a judge that is a model: no part of `cost_usd`."""
     wall_s: float
+
+    @property
+    def total_usd(self) -> float | None:
+        """What the episode has cost, judging included; None if that is unknown."""
+        return None if self.cost_usd is None else self.cost_usd + (self.judge_cost_usd or 0.0)
 
 
 Record = Annotated[

@@ -3,6 +3,7 @@
     RUN/manifest.json               the configuration, once
     RUN/<arm>/episodes/<task>.jsonl one trace a finished episode: the file exists = it is complete
     RUN/<arm>/<benchmark>/          what the benchmark itself leaves behind
+    RUN/spent.jsonl                 what replaced attempts have cost (runtime/spending.py)
 
 The same command again finds its manifest equal and goes on; another one is refused with the
 difference. Two processes may work on one folder only if they hold different shards.
@@ -165,25 +166,25 @@ class RunFolder:
     @contextmanager
     def locked(self, shard: Shard) -> Iterator[None]:
         """Keep other processes from working on the same tasks. Raises `UsageError`."""
-        own = self.path / f"{LOCK}.{shard.index}-of-{shard.count}"
-        others = {
-            file
-            for file in self.path.glob(f"{LOCK}.*-of-*")
-            if not file.match(f"*-of-{shard.count}")
-        }
         with ExitStack() as held:
-            for path in (own, *others):  # shards of another count overlap with this one
-                try:
-                    file = held.enter_context(path.open("w"))
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise UsageError(
-                        f"Another process is working on {self.path}. Wait for it, or give each its"
-                        " part of the same number of parts with --shard."
-                    ) from None
-                except OSError as error:
-                    raise self._cannot_write(error) from None
+            self._lock(held, self.path / f"{LOCK}.{shard.index}-of-{shard.count}")
+            # afterwards, so that of two that start at once one sees the other
+            for path in self.path.glob(f"{LOCK}.*-of-*"):
+                if not path.match(f"*-of-{shard.count}"):  # its shards overlap with this one
+                    self._lock(held, path)
             yield
+
+    def _lock(self, held: ExitStack, path: Path) -> None:
+        try:
+            file = held.enter_context(path.open("w"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(
+                f"Another process is working on {self.path}. Wait for it, or give each its part of"
+                " the same number of parts with --shard."
+            ) from None
+        except OSError as error:
+            raise self._cannot_write(error) from None
 
     def _cannot_write(self, error: OSError) -> UsageError:
         words = error.strerror or error
@@ -266,11 +267,10 @@ def _differences(old: Json, new: Json, where: str = "") -> Iterator[str]:
 
 
 def _named(items: Sequence[Json]) -> dict[str, Json]:
-    """Key items by their names, as arms have them, or by their places."""
-    return {
-        str(item.get("name", at)) if isinstance(item, Mapping) else str(at): item
-        for at, item in enumerate(items)
-    }
+    """Key items by their names, as arms have them, or by their places where names do not tell."""
+    names = [str(item["name"]) for item in items if isinstance(item, Mapping) and "name" in item]
+    told_apart = len(set(names)) == len(items)
+    return dict(zip(names if told_apart else map(str, range(len(items))), items, strict=True))
 
 
 def _short(value: Json) -> str:

@@ -56,7 +56,7 @@ COMMANDS = {
     "import": LazyCommand(
         "scripts.commands.import_",
         "app",
-        "Read other harnesses' runs into traces, to look at and to build banks from.",
+        "Read other harnesses' runs into traces, to look at.",
     ),
 }
 

@@ -52,7 +52,7 @@ class LogView(SilentView):
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._left = self._of = 0
+        self._ended = self._of = 0
 
     def planned(self, jobs: Sequence[Job], done: int) -> None:
         """Say what is ahead."""
@@ -62,8 +62,8 @@ class LogView(SilentView):
 
     def ended(self, job: Job, result: EpisodeResult) -> None:
         """Say how an episode ended."""
-        self._left += 1
-        self._line(f"[{self._left}/{self._of}] {job.name}: {how(result)}")
+        self._ended += 1
+        self._line(f"[{self._ended}/{self._of}] {job.name}: {how(result)}")
 
     def _line(self, text: str) -> None:
         self._console.print(as_it_is(text), soft_wrap=True)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from runtime.batch import Batch
+from runtime.batch import Batch, Outlook
 from runtime.contracts import Benchmark, Json, Limits, ModelSource, Task
 from runtime.errors import UnknownName, UsageError
 from runtime.models.resolve import Models
@@ -63,26 +63,11 @@ class Plan:
     tasks: tuple[Task, ...]
     benchmark: Benchmark
     sources: tuple[ModelSource, ...]
-    budget_usd: float | None
-
-    def cost_bound_usd(self) -> float | None:
-        """Return about the most that the rest can cost, by --cost and --budget; None without both.
-
-        Costs are known when a reply has come: the last completion of an episode may go over its
-        limit, and episodes that run when the budget is spent run to their end. Raises `BadFile`.
-        """
-        limit = self.manifest.limits.cost_usd
-        waiting = len(self.batch.jobs()) - self.complete()
-        bounds = [limit * waiting] if limit is not None else []
-        if self.budget_usd is not None:
-            bounds.append(self.budget_usd)
-        return round(min(bounds), 6) if bounds else None
-
-    def complete(self) -> int:
-        """Count the episodes that are complete already. Raises `BadFile`."""
-        return sum(
-            self.folder.end_of(job.arm.name, job.task.id) is not None for job in self.batch.jobs()
-        )
+    outlook: Outlook
+    cost_bound_usd: float | None
+    """About the most that the rest can cost, by --cost and --budget. Costs are known when a reply
+    has come: the last completion of an episode may go over its limit, and episodes that run when
+    the budget is spent run to their end."""
 
     async def check(self) -> None:
         """Ask each endpoint whether it is there and takes the key. Raises `NotReady`."""
@@ -105,15 +90,16 @@ async def make_plan(options: RunOptions) -> Plan:
     shard = Shard.parse(options.shard)
     models = Models(models_file=options.models_file, personas=persona_folders())
     sources = tuple(models.resolve(name) for name in options.models)
-    _check_budget(options, sources)
-    specs = arm_specs(
-        sources, options.profiles, options.memories, options.settings, benchmark=options.bench
-    )
     opening = options.opening
     if options.judge is not None:
         opening = replace(opening, judge=models.resolve(options.judge))
+    asked = (*sources, *([opening.judge] if opening.judge is not None else []))
+    _check_budget(options, asked)
     benchmark = open_benchmark(options.bench, options.dataset, opening)
     try:
+        specs = arm_specs(
+            sources, options.profiles, options.memories, options.settings, benchmark=options.bench
+        )
         tasks = choose(benchmark.tasks(options.dataset), options.tasks, options.limit)
         benchmark.check(tasks)
         catalogue = await benchmark.catalogue()  # its versions are known from here on
@@ -130,12 +116,29 @@ async def make_plan(options: RunOptions) -> Plan:
             retry_errors=options.retry_errors,
         )
         batch.check()
+        outlook = batch.outlook()
     except BaseException:
         await benchmark.close()
         raise
-    judges = (opening.judge,) if opening.judge is not None else ()
-    asked = (*sources, *judges)
-    return Plan(batch, manifest, folder, tuple(tasks), benchmark, asked, options.budget_usd)
+    return Plan(
+        batch=batch,
+        manifest=manifest,
+        folder=folder,
+        tasks=tuple(tasks),
+        benchmark=benchmark,
+        sources=asked,
+        outlook=outlook,
+        cost_bound_usd=_cost_bound_usd(options, outlook),
+    )
+
+
+def _cost_bound_usd(options: RunOptions, outlook: Outlook) -> float | None:
+    bounds = []
+    if options.limits.cost_usd is not None:
+        bounds.append(options.limits.cost_usd * len(outlook.waiting))
+    if options.budget_usd is not None:
+        bounds.append(max(0.0, options.budget_usd - outlook.spent_usd))
+    return round(min(bounds), 6) if bounds else None
 
 
 def choose(tasks: Sequence[Task], names: Sequence[str], limit: int | None) -> list[Task]:

@@ -55,7 +55,7 @@ async def _execute(
         if dry_run:
             _show_plan(plan, options, as_json=as_json)
             return 0
-        if plan.complete() < len(plan.batch.jobs()) or options.retry_errors:
+        if plan.outlook.waiting:
             await plan.check()
         with _view(console, quiet=quiet) as view:
             result = await plan.batch.run(view)
@@ -112,11 +112,11 @@ def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
         "arms": [arm.facts() for arm in plan.manifest.arms],
         "tasks": len(plan.tasks),
         "episodes": len(plan.batch.jobs()),
-        "complete": plan.complete(),
+        "complete": len(plan.batch.jobs()) - len(plan.outlook.waiting),
         "seed": options.seed,
         "concurrency": options.concurrency,
         "limits": plan.manifest.limits.model_dump(exclude_none=True),
-        "cost_bound_usd": plan.cost_bound_usd(),
+        "cost_bound_usd": plan.cost_bound_usd,
         "budget_usd": options.budget_usd,
     }
     if as_json:
@@ -126,7 +126,9 @@ def _show_plan(plan: Plan, options: RunOptions, *, as_json: bool) -> None:
     words = {name: str(value) for name, value in facts.items()}
     words["arms"] = f"\n{'':15}  ".join(_arm_words(arm) for arm in plan.manifest.arms)
     words["limits"] = ", ".join(
-        f"{name} {value:g}" for name, value in plan.manifest.limits if value is not None
+        f"{name} {value:,}" if isinstance(value, int) else f"{name} {value:g}"
+        for name, value in plan.manifest.limits
+        if value is not None
     )
     words["cost_bound_usd"] = (
         "unknown" if facts["cost_bound_usd"] is None else words["cost_bound_usd"]

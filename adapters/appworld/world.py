@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.appworld.kinds import kind_of
-from runtime.bridge.served import Answer, serve_world, told
+from runtime.bridge.served import Answer, exception_parts, serve_world
 from runtime.bridge.wire import Frame, Wire
 
 __all__ = ["main", "open_engine"]
@@ -86,7 +86,7 @@ class _World:
             )
         except Exception as error:  # noqa: BLE001 - the plain engine lets it through to the cell
             self._executed += [[frame["function"], None]] if kind != "READ" else []
-            return {"exception": told(error)}
+            return {"exception": exception_parts(error)}
         self._executed += [[frame["function"], response.status_code]] if kind != "READ" else []
         content_type = response.headers.get("content-type")
         return {"status": response.status_code, "type": content_type, "body": response.text}

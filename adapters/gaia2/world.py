@@ -23,7 +23,7 @@ from adapters.gaia2.scenario import BadScenario, load
 from adapters.gaia2.tools import agent_tools, describe, name_of
 from adapters.gaia2.turns import Turns
 from adapters.gaia2.values import plain
-from runtime.bridge.served import Answer, serve_world, told
+from runtime.bridge.served import Answer, exception_parts, serve_world
 from runtime.bridge.wire import Frame, Wire
 
 __all__ = ["main"]
@@ -137,7 +137,7 @@ class _World:
             with at_most(LONGEST_CALL_S):
                 value = self._roots.hidden(plain(tool.function(tool.class_instance, **arguments)))
         except Exception as error:  # noqa: BLE001 - what a tool raises is its answer
-            _, name, text = told(error)  # agents know no module of ARE's
+            _, name, text = exception_parts(error)  # agents know no module of ARE's
             return {"exception": ["builtins", name, self._roots.hidden(text)]}
         if kind == "FINISH":
             self._turns.message_sent()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from runtime.bridge.wire import Frame, Wire
 
-__all__ = ["Answer", "serve_world", "told"]
+__all__ = ["Answer", "exception_parts", "serve_world"]
 
 Answer = Callable[[Frame], Frame]
 
@@ -34,7 +34,7 @@ def serve_world(sockets: list[int], opened: Callable[[Wire], tuple[Answer, Frame
         wire.send(reply)
 
 
-def told(error: Exception) -> tuple[str, str, str]:
+def exception_parts(error: Exception) -> tuple[str, str, str]:
     """Return what the cell needs to raise a function's exception again: module, name and text."""
     kind = type(error)
     text = error.args[0] if isinstance(error, KeyError) and error.args else error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,9 +90,10 @@ def search(
     """
     found = load_bank(bank)
     known = {card.app.lower() for card in found.functions}
-    named = tuple(item.lower() for item in apps or ()) or apps_in(text, found.benchmark, known)
-    _check_known("app of the bank", apps or (), known)
-    _check_known("skill set", [ability] if ability else (), found.counts().keys() - {FUNCTIONS})
+    chosen = [_known("app of the bank", item, known) for item in apps or ()]
+    named = tuple(chosen) or apps_in(text, found.benchmark, known)
+    if ability is not None:
+        ability = _known("skill set", ability, found.counts().keys() - {FUNCTIONS})
     signature = runtime_signature(text, named)
     query = Query(instruction=text, apps=named, signature=signature, ability=ability)
     retriever = Bm25Retriever(found)
@@ -140,10 +141,12 @@ def freeze(bank: BankPath) -> None:
     print(f"{bank} is frozen as {BankFolder(bank).freeze().hash}.")
 
 
-def _check_known(what: str, names: Iterable[str], known: Collection[str]) -> None:
-    for name in names:
-        if name.lower() not in {each.lower() for each in known}:
-            raise UnknownName(what, name, known)
+def _known(what: str, name: str, known: Collection[str]) -> str:
+    """Return the spelling that the bank has. Raises `UnknownName`."""
+    for each in known:
+        if each.lower() == name.lower():
+            return each
+    raise UnknownName(what, name, known)
 
 
 def _cards(bank: Bank) -> Table:

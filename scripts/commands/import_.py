@@ -18,7 +18,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="import",
-    help="Read other harnesses' runs into traces, to look at and to build banks from.",
+    help="Read other harnesses' runs into traces, to look at.",
     no_args_is_help=True,
 )
 Out = Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for the traces.")]

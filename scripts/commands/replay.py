@@ -16,12 +16,13 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from injectors.bank import Bank
 from injectors.profiles import MemorySettings, settings_for
 from runtime.contracts import Benchmark, Json, ModelSource
 from runtime.errors import UsageError
 from runtime.masking import Masker
 from runtime.models.resolve import Models
-from runtime.records import Header
+from runtime.records import Header, ModelCallRecord
 from runtime.replay import Mode, Replay, refuse_to_replace, replay
 from runtime.report.side_by_side import replays_table, side_by_side
 from runtime.report.visible import as_it_is
@@ -48,6 +49,7 @@ from scripts.commands.options import (
 from scripts.commands.show import find_trace
 from scripts.planning import Checkable
 from scripts.policies import describe, memory_bank, policy
+from scripts.running import say
 from scripts.tables import print_table
 
 __all__ = ["replay_command"]
@@ -108,7 +110,12 @@ def replay_command(
         typer.Option(metavar="MODEL", help="Go on live with this model where the context differs."),
     ] = None,
     from_step: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="... or from this step on.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Go on live from step N, even where the context is still the same.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -168,24 +175,30 @@ def replay_command(
 def _episodes(target: str) -> dict[Path, Header]:
     path = Path(target)
     if not path.is_dir():
-        return {(found := find_trace(target)): _own_header(found)}
-    episodes = {file: _own_header(file) for file in sorted(path.rglob("episodes/*.jsonl"))}
+        return {(found := find_trace(target)): _own(found).header}
+    episodes: dict[Path, Header] = {}
+    for file in sorted(path.rglob("episodes/*.jsonl")):
+        trace = _own(file)
+        if any(isinstance(record, ModelCallRecord) for record in trace.records):
+            episodes[file] = trace.header
+        else:
+            say(Console(stderr=True), f"left out: {file} ended before the model's first reply")
     if not episodes:
         for file in sorted(path.glob("*.jsonl")):
-            _own_header(file)
+            _own(file)
         raise UsageError(f"{path} holds no complete episode. {where_runs_are(path)}".rstrip())
     return episodes
 
 
-def _own_header(path: Path) -> Header:
-    """Read a trace and return its header. Raises `UsageError` for an imported one."""
-    header = read_trace(path).header
-    if header.source:
+def _own(path: Path) -> TraceFile:
+    """Read a trace. Raises `UsageError` for an imported one."""
+    trace = read_trace(path)
+    if trace.header.source:
         raise UsageError(
-            f"{path} was imported ({header.source}): it cannot be replayed, because its world is"
-            f" not here. Read it with `contramem show {path}`."
+            f"{path} was imported ({trace.header.source}): it cannot be replayed, because its"
+            f" world is not here. Read it with `contramem show {path}`."
         )
-    return header
+    return trace
 
 
 def _new_folder() -> Path:
@@ -222,6 +235,7 @@ async def _replay_all(request: _Request) -> list[Replay]:
     asked = [source for source in (live, judge) if source is not None]
     replays: list[Replay] = []
     try:
+        arms = _arms(request)
         for source in asked:
             if isinstance(source, Checkable):
                 await source.check()
@@ -230,7 +244,7 @@ async def _replay_all(request: _Request) -> list[Replay]:
             async with open_benchmark(bench, dataset, options) as benchmark:
                 benchmark.check([request.episodes[path].task for path in paths])
                 replays += [
-                    await _replay_one(request, read_trace(path), benchmark, live)
+                    await _replay_one(request, read_trace(path), arms[path], benchmark, live)
                     for path in _tracked(paths)
                 ]
     finally:
@@ -254,21 +268,44 @@ def _tracked(paths: list[Path]) -> Iterable[Path]:
     return track(paths, description="replaying", console=Console(stderr=True), transient=True)
 
 
+@dataclass(frozen=True)
+class _Arm:
+    """What an episode is replayed under."""
+
+    settings: MemorySettings
+    bank: Bank | None
+
+
+def _arms(request: _Request) -> dict[Path, _Arm]:
+    """Return what each episode is replayed under. Raises `UsageError`, also for an edited bank."""
+    banks: dict[tuple[str | None, str], Bank | None] = {}
+    arms: dict[Path, _Arm] = {}
+    for path, header in request.episodes.items():
+        settings = _settings(request, header.arm, header.task.benchmark)
+        place = (settings.memory, header.task.benchmark)
+        if place not in banks:
+            banks[place] = memory_bank(*place)
+        bank, recorded = banks[place], header.arm.get("memory")
+        of_the_run = request.overrides["memory"] is None
+        if of_the_run and bank is not None and not str(recorded).endswith(bank.hash[:16]):
+            raise UsageError(
+                f"{settings.memory} is not the bank of this episode ({recorded}): it was edited."
+                " Name the bank with --memory to replay under another."
+            )
+        arms[path] = _Arm(settings, bank)
+    return arms
+
+
 async def _replay_one(
-    request: _Request, trace: TraceFile, benchmark: Benchmark, live: ModelSource | None
+    request: _Request,
+    trace: TraceFile,
+    arm: _Arm,
+    benchmark: Benchmark,
+    live: ModelSource | None,
 ) -> Replay:
     header = trace.header
-    settings = _settings(request, header.arm, header.task.benchmark)
-    bank = memory_bank(settings.memory, header.task.benchmark)
-    recorded = header.arm.get("memory")
-    of_the_run = request.overrides["memory"] is None
-    if of_the_run and bank is not None and not str(recorded).endswith(bank.hash[:16]):
-        raise UsageError(
-            f"{settings.memory} is not the bank of this episode ({recorded}): it was edited."
-            " Name the bank with --memory to replay under another."
-        )
     form = block_form(header.task.benchmark)
-    make = policy(settings, bank, await benchmark.catalogue(), form)
+    make = policy(arm.settings, arm.bank, await benchmark.catalogue(), form)
     gate, injector = make(header.task)
     return await replay(
         trace,
@@ -276,7 +313,7 @@ async def _replay_one(
         gate=gate,
         injector=injector,
         mode=request.mode,
-        arm={**header.arm, **describe(settings, bank)},
+        arm={**header.arm, **describe(arm.settings, arm.bank)},
         to=request.places[trace.path],
         live=live.for_episode(header.task, header.seed) if live else None,
         live_model=live.describe() if live else None,

@@ -252,7 +252,7 @@ async def test_a_budget_counts_attempts_that_were_replaced(tmp_path):
     assert bench.told.ends == [f"a/{task} errored" for task in ("t_1", "t_2", "u_1")]
     again = await bench.run(concurrency=1, retry_errors=True, budget_usd=0.05)
     assert (len(again.ended), len(again.not_run)) == (2, 1)  # 3 x 0.01 before
-    assert Spending(tmp_path).total_usd() == pytest.approx(0.02)
+    assert Spending(tmp_path).total_usd({"a/t_1", "a/t_2", "a/u_1"}) == pytest.approx(0.02)
     last = await bench.run(concurrency=1, retry_errors=True, budget_usd=0.05)
     assert (last.ended, len(last.not_run)) == ([], 3)
 
@@ -267,7 +267,7 @@ async def test_a_budget_counts_what_a_killed_episode_had_cost(tmp_path):
     result = await bench.run(budget_usd=0.09)  # six replies of the others, three of the killed one
     assert len(result.not_run) == 1
     await bench.run(budget_usd=1)
-    assert Spending(tmp_path).total_usd() == pytest.approx(0.03)
+    assert Spending(tmp_path).total_usd({"a/t_1", "a/t_2", "a/u_1"}) == pytest.approx(0.03)
 
 
 async def test_the_trace_of_another_task_is_not_taken_for_this_ones(tmp_path):
@@ -284,3 +284,20 @@ async def test_a_refused_folder_is_left_as_it_was(tmp_path):
     with pytest.raises(UsageError, match="holds other files"):
         await Bench(tmp_path).run()
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+async def test_a_budget_counts_what_judging_cost(tmp_path):
+    bench = Bench(tmp_path, a=FakeSource(*GOOD))
+    bench.benchmark = FakeBenchmark(judge_cost_usd=0.02)
+    result = await bench.run(concurrency=1, budget_usd=0.06)  # 0.03 + 0.02 an episode
+    assert (len(result.ended), len(result.not_run)) == (2, 1)
+
+
+async def test_an_outlook_counts_errored_episodes_as_waiting_when_they_are_repeated(tmp_path):
+    bench = Bench(tmp_path, a=FailsAt(*GOOD))
+    await bench.run()
+    again = await bench.run(retry_errors=True, budget_usd=0.0)
+    assert len(again.not_run) == 3
+    outlook = bench.batch.outlook()
+    assert [job.name for job in outlook.waiting] == ["a/t_1", "a/t_2", "a/u_1"]
+    assert outlook.spent_usd == pytest.approx(0.03)

@@ -219,3 +219,9 @@ def test_thousands_of_secrets_in_one_record_are_masked_and_do_not_hang():
 def test_beginnings_of_tokens_without_end_are_looked_at_once():
     text = "eyJaaaaaaaa" * 90_000
     assert Masker().mask(text) == text
+
+
+def test_words_that_end_like_a_secrets_name_are_no_names():
+    text = '{"spoken": "english", "broken": "fridge", "woken": "early"} It is broken: kitchen2lamp'
+    assert Masker().mask(text) == text
+    assert "hunter22" not in str(Masker().mask('{"X-Api-Key": "hunter22", "TOKEN": "hunter22a"}'))

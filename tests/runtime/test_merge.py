@@ -8,6 +8,7 @@ import pytest
 from runtime.errors import BadFile, RunMismatch, UsageError
 from runtime.merge import merge_runs
 from runtime.runs import RunFolder, Shard
+from runtime.spending import Spending
 from tests.runtime.test_batch import Bench
 
 
@@ -101,3 +102,12 @@ async def test_a_damaged_trace_is_named_where_it_lies_and_not_copied(shards, tmp
     with pytest.raises(BadFile, match=str(damaged)):
         merge_runs(shards, target)
     assert list(target.path.rglob("*.jsonl")) == []
+
+
+async def test_what_shards_have_spent_on_replaced_attempts_adds_up_once(shards, tmp_path):
+    for usd, shard in enumerate(shards, start=1):
+        Spending(shard.path).note("a/t_1", usd)
+    target = RunFolder(tmp_path / "joined")
+    for _ in range(2):
+        merge_runs(shards, target)
+        assert Spending(target.path).total_usd({"a/t_1"}) == 3

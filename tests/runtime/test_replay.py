@@ -232,6 +232,13 @@ async def test_under_the_recorded_gate_exactly_the_recorded_writes_are_made(worl
     assert world.benchmark.worlds[-1].bought == bought
 
 
+async def test_a_reply_without_a_cell_after_a_stop_is_said_once(world):
+    recorded = await world.record(says(LOOK, BUY, "I checked it.", BUY, FINISH), on=True)
+    shown = await world.replay(recorded, "toggled", on=True, injector=Remembering())
+    assert len(calls(read_trace(shown.trace))) == 5
+    assert world.benchmark.worlds[-1].bought == ["lamp"]
+
+
 async def test_a_write_that_the_agent_withdrew_at_a_stop_is_not_confirmed_for_it(world):
     recorded = await world.record(says(LOOK, BUY, OTHER, OTHER, FINISH), on=True)
     assert world.benchmark.worlds[-1].bought == ["chair"]

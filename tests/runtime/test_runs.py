@@ -211,3 +211,16 @@ def test_the_end_of_a_large_trace_is_read_without_the_rest(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text("x" * 300_000 + "\n" + end.model_dump_json() + "\n")
     assert last_record(path) == end
+
+
+def test_models_of_one_name_with_other_parameters_are_another_configuration(tmp_path):
+    def manifest(*temperatures: int) -> Manifest:
+        recorded = [{"name": "x", "temperature": each} for each in temperatures]
+        arm = ARM.model_copy(update={"model": {"name": "recorded", "recorded": recorded}})
+        return MANIFEST.model_copy(update={"arms": (arm,)})
+
+    folder = RunFolder(tmp_path / "r")
+    folder.begin(manifest(0, 1))
+    for other in (manifest(5, 1), manifest(1)):
+        with pytest.raises(RunMismatch, match="recorded"):
+            folder.begin(other)

@@ -98,6 +98,7 @@ class FakeWorld:
     """Told after each cell."""
     broken: str = ""
     """Raise this when asked to run a cell."""
+    judge_cost_usd: float | None = None
     _token: str = field(default_factory=lambda: f"eyJhbGciOi.{secrets.token_hex(8)}.sig")
     _gate_error: Exception | None = None
     _calls: int = 0
@@ -177,7 +178,8 @@ class FakeWorld:
 
     async def evaluate(self) -> Outcome:
         passed = self.bought == ["lamp"] and self.done
-        return Outcome(passed=passed, checks=(Check(requirement="one lamp", passed=passed),))
+        check = Check(requirement="one lamp", passed=passed)
+        return Outcome(passed=passed, checks=(check,), judge_cost_usd=self.judge_cost_usd)
 
     async def close(self) -> None:
         self.closed += 1
