@@ -8,17 +8,18 @@ holds no scenarios but their scripted checks.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from adapters.environments import Environment, create, environment, last_words, require
 from adapters.folders import Progress, home, make_whole
 from adapters.gaia2.checks import CHECKS, checks_of, require_sound
 from adapters.gaia2.tasks import read_task
 from adapters.roots import Root, recorded, remember
-from runtime.errors import NotReady, UsageError
+from runtime.errors import BadFile, NotReady, UsageError
 
 __all__ = ["Gaia2Setup", "check_root", "datasets", "gaia2_paths", "roots", "setup"]
 
@@ -97,7 +98,7 @@ def datasets(root: Path) -> dict[str, tuple[Path, ...]]:
     if (index := root / INDEX).is_file():
         return {
             name: tuple(root / "scenarios" / f"{scenario}.json" for scenario in scenarios)
-            for name, scenarios in json.loads(index.read_text(encoding="utf-8")).items()
+            for name, scenarios in _indexed(index).items()
         }
     if own := _scenario_files(root):
         return {root.name: own}
@@ -105,6 +106,13 @@ def datasets(root: Path) -> dict[str, tuple[Path, ...]]:
         return {}
     folders = sorted(path for path in root.iterdir() if path.is_dir() and path.name != CHECKS)
     return {folder.name: files for folder in folders if (files := _scenario_files(folder))}
+
+
+def _indexed(index: Path) -> dict[str, tuple[str, ...]]:
+    try:
+        return TypeAdapter(dict[str, tuple[str, ...]]).validate_json(index.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise BadFile(index, f"no index of datasets, each a list of scenarios ({error})") from None
 
 
 def check_root(root: Path) -> Path:

@@ -13,6 +13,8 @@ from runtime.errors import BadFile
 
 __all__ = ["ABILITIES", "read_scenario", "read_task"]
 
+_NO_MOMENT = (OverflowError, OSError)
+"""What `datetime` raises for a time that is none, beside `ValueError`."""
 ABILITIES = ("Execution", "Search", "Ambiguity", "Adaptability", "Time")
 
 
@@ -20,7 +22,7 @@ def read_scenario(path: Path) -> dict[str, Any]:
     """Return a scenario file's content, of which the outlines are there. Raises `BadFile`."""
     try:
         scenario = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadFile(path, f"no GAIA2 scenario: not readable as JSON ({error})") from None
     if problem := _problem(scenario):
         raise BadFile(path, f"no GAIA2 scenario: {problem}")
@@ -41,7 +43,7 @@ def read_task(path: Path, dataset: str) -> Task:
             ability=next((tag for tag in definition.get("tags") or () if tag in ABILITIES), None),
             context={"time": weekday_and_moment(float(definition.get("start_time") or 0))},
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, *_NO_MOMENT) as error:
         said = f"{type(error).__name__}: {error}"
         raise BadFile(path, f"no GAIA2 scenario ({said})") from None
 

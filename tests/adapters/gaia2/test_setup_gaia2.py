@@ -27,6 +27,10 @@ ASK = {
 SCENARIO = {"metadata": {"definition": {"scenario_id": "s"}}, "apps": [], "events": [ASK]}
 
 
+def starting(seconds: float) -> object:
+    return {**SCENARIO, "metadata": {"definition": {"scenario_id": "s", "start_time": seconds}}}
+
+
 def silent(step: str) -> None:
     pass
 
@@ -109,6 +113,9 @@ def test_the_users_dataset_wins_over_one_of_the_same_name(place: Path) -> None:
             {**SCENARIO, "metadata": {"definition": {"scenario_id": "s", "start_time": "noon"}}},
             "noon",
         ),
+        (starting(1e18), "too large"),
+        (starting(float("inf")), "out of range"),
+        ({**SCENARIO, "events": ["ask", ASK]}, "AttributeError"),
     ],
 )
 def test_a_file_that_is_no_scenario_is_named(place: Path, content: object, problem: str) -> None:
@@ -124,6 +131,20 @@ def test_a_file_that_is_no_json_is_named(place: Path) -> None:
     bad = write(place / "mine" / "1.json")
     bad.write_text("{", encoding="utf-8")
     with pytest.raises(BadFile, match=r"1\.json(.|\n)*not readable as JSON"):
+        gaia2.setup(str(place / "mine"), silent)
+
+
+def test_a_file_too_deep_to_read_is_named(place: Path) -> None:
+    bad = write(place / "mine" / "1.json")
+    bad.write_text("[" * 100_000 + "]" * 100_000, encoding="utf-8")
+    with pytest.raises(BadFile, match=r"1\.json(.|\n)*not readable as JSON"):
+        gaia2.setup(str(place / "mine"), silent)
+
+
+@pytest.mark.parametrize("content", [[], {"search": 1}, {"search": [1]}])
+def test_an_index_that_is_none_is_named(place: Path, content: object) -> None:
+    write(place / "mine" / "index.json", content)
+    with pytest.raises(BadFile, match=r"index\.json: no index of datasets"):
         gaia2.setup(str(place / "mine"), silent)
 
 
