@@ -110,7 +110,7 @@ def _judge(raw: dict[str, Any], checks: str | None, engine: Engine) -> GraphPerE
 
 def _registry(raw: dict[str, Any]) -> Any:
     """Return the checkers of the oracle's tools only: building all 89 takes seconds."""
-    classes = {app["name"]: app["class_name"] for app in raw["apps"]}
+    classes = {app["name"]: app.get("class_name") or app["name"] for app in raw["apps"]}
     classes |= {"AgentUserInterface": "AgentUserInterface", "SystemApp": "SystemApp"}
     actions = [event["action"] for event in raw["events"] if event["event_type"] == "AGENT"]
     if lacking := sorted({action["app"] for action in actions} - set(classes)):

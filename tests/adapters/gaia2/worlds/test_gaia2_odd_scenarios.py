@@ -130,6 +130,17 @@ async def test_an_app_with_a_state_that_are_cannot_read_is_named(odd: Odd) -> No
         await odd.open(task)
 
 
+async def test_an_app_without_a_class_name_is_of_the_class_it_is_named_after(odd: Odd) -> None:
+    booked = act("o_book", "Calendar.add_calendar_event", "u0", **LUNCH)
+    content = with_events(ask("u0", "Book lunch."), booked, tell("o_tell", "Done", "o_book"))
+    for app in content["apps"]:
+        if app["name"] == "Calendar":
+            del app["class_name"]
+    world = await odd.open(odd.write("classless", content))
+    await run(world, f"{BOOK.format('**' + repr(LUNCH))}\n{TELL.format('Done')}")
+    assert (await world.evaluate()).passed
+
+
 async def test_an_app_that_only_the_oracle_has_is_named(odd: Odd) -> None:
     content = scenario("execution")
     content["apps"] = [app for app in content["apps"] if app["name"] != "Emails"]
