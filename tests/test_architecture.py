@@ -27,7 +27,8 @@ CHILDREN = (
     ("runtime", "locking", set[str]()),
     ("runtime/bridge", "caller child lockdown served syscalls wire zygote", set[str]()),
     ("adapters/appworld", "cell kinds plain world zygote mini/**/*", APPWORLD),
-    ("adapters/gaia2", "addresses cell guards makers modules names policy repl stubs", CELL),
+    ("adapters/gaia2", "addresses built_ins cell guards makers", CELL),
+    ("adapters/gaia2", "modules names policy repl stubs", CELL),
     ("adapters/gaia2", "clock download files kinds notifications patience scenario", ARE),
     ("adapters/gaia2", "tools turns values world zygote", ARE),
 )

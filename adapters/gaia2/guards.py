@@ -1,16 +1,15 @@
-"""What a cell's code may reach at run time: attributes, built-in functions, format strings.
+"""What a cell's code may reach at run time: attributes, also those that format strings name.
 
 Runs in the cell process. Attributes with a leading underscore are read where a cell has defined
 them, and nowhere else; frames, code and dunders never. Library functions that read attributes by
 name for their caller (`str.format`, `operator.attrgetter`, `getattr` itself) come in versions that
-ask `read_attribute` too; those that make classes are in `makers.py`. This is a fence for code that
-means well; the wall is the process: it has no file, no socket but its own two, and no state of the
-world.
+ask `read_attribute` too; built-in ones are in `built_ins.py`, those that make classes in
+`makers.py`. This is a fence for code that means well; the wall is the process: it has no file, no
+socket but its own two, and no state of the world.
 """
 
 from __future__ import annotations
 
-import builtins
 import string
 import types
 from abc import ABCMeta
@@ -28,7 +27,16 @@ from adapters.gaia2.names import (
     attribute_refusal,
 )
 
-__all__ = ["BUILTINS", "CELL_MODULE", "NotAllowed", "Sealed", "read_attribute", "refusing"]
+__all__ = [
+    "CELL_MODULE",
+    "NotAllowed",
+    "Sealed",
+    "delete_attribute",
+    "kind_of",
+    "read_attribute",
+    "set_attribute",
+    "writable",
+]
 
 CELL_MODULE = "__main__"
 """`__module__` of every class that a cell defines."""
@@ -58,22 +66,29 @@ class Sealed:
 
 
 def read_attribute(value: Any, name: str, default: Any = _MISSING) -> Any:
-    """Read an attribute for a cell. Raises `AttributeError` as Python would, or with advice."""
+    """Read an attribute for a cell. Raises `AttributeError` as Python would, or with advice.
+
+    What is refused is not there for a cell, so that a default answers that, too.
+    """
     if type(name) is not str:
         raise TypeError("attribute name must be string")
-    if name[:1] == "_" and name != "_":
-        _check_private(value, name)
-    if name in INSPECT_ATTRIBUTES:
-        raise AttributeError(f'"{name}" reaches into the interpreter and is not available.')
-    if name in _SECRET:
-        _check_secret(value, name)
     try:
+        _check_readable(value, name)
         found = getattr(value, name)
         return _watched(found, name) if name in WATCHED else found
     except AttributeError as error:
         if default is not _MISSING:
             return default
         raise AttributeError(_advice(value, name) or str(error)) from None
+
+
+def _check_readable(value: Any, name: str) -> None:
+    if name[:1] == "_" and name != "_":
+        _check_private(value, name)
+    if name in INSPECT_ATTRIBUTES:
+        raise AttributeError(f'"{name}" reaches into the interpreter and is not available.')
+    if name in _SECRET:
+        _check_secret(value, name)
 
 
 def _check_private(value: Any, name: str) -> None:
@@ -89,8 +104,15 @@ def _check_private(value: Any, name: str) -> None:
         return
     instead = "Use a public method or function."
     if name in OWN_METHODS:
-        instead = f"Write super().{name}(...) in a class, or the function or operator itself."
+        other = _INSTEAD_OF_OPERATOR.get(name, "the function or operator itself")
+        instead = f"Write super().{name}(...) in a class, or {other}."
     raise AttributeError(f'"{name}" is private. {instead}')
+
+
+_INSTEAD_OF_OPERATOR = {
+    "__contains__": "lambda item: item in value",
+    "__getitem__": "value.get, or lambda key: value[key]",
+}
 
 
 def _may_be_own(name: str) -> bool:
@@ -99,13 +121,17 @@ def _may_be_own(name: str) -> bool:
 
 def _is_own(value: Any, name: str) -> bool:
     """Tell whether a cell has defined this attribute: not a library's class, nor a metaclass."""
+    if isinstance(value, types.FunctionType):
+        return value.__module__ == CELL_MODULE and name in vars(value)
     kind = value if isinstance(value, type) else type(value)
     if name in NAMEDTUPLE_API and issubclass(kind, tuple):
         return True
     if kind.__module__ != CELL_MODULE:
         return False
     holders = [base.__module__ for base in kind.__mro__ if name in vars(base)]
-    return holders[0] == CELL_MODULE if holders else not isinstance(value, type)
+    if holders:
+        return holders[0] == CELL_MODULE
+    return not (isinstance(value, type) and hasattr(type(value), name))
 
 
 def _advice(value: Any, name: str) -> str:
@@ -182,6 +208,17 @@ def _format_map(text: str, mapping: Mapping[str, Any], /) -> str:
 _METHODS: dict[str, Callable[..., str]] = {"format": _format, "format_map": _format_map}
 
 
+_TYPES_OF_TYPES = frozenset({"types", "typing", "annotationlib"})
+"""Where the types of `list[int]` and its like are, which hand on attributes of anything."""
+
+
+def kind_of(value: Any, /) -> type:
+    """`type(x)` for cells: the one with three arguments would make classes."""
+    if isinstance(value, (type, Sealed)) or type(value).__module__ in _TYPES_OF_TYPES:
+        raise NotAllowed("The type of a class or module is not available. Use isinstance().")
+    return type(value)
+
+
 # writing
 
 
@@ -216,96 +253,3 @@ def _check_settable(name: Any) -> None:
         raise TypeError("attribute name must be string")
     if words := attribute_refusal(name, reading=False):
         raise NotAllowed(words)
-
-
-# built-in functions
-
-
-def has_attribute(value: Any, name: str) -> bool:
-    """`hasattr` for cells."""
-    try:
-        read_attribute(value, name)
-    except (AttributeError, NotAllowed):
-        return False
-    return True
-
-
-_TYPES_OF_TYPES = frozenset({"types", "typing", "annotationlib"})
-"""Where the types of `list[int]` and its like are, which hand on attributes of anything."""
-
-
-def kind_of(value: Any, /) -> type:
-    """`type(x)` for cells: the one with three arguments would make classes."""
-    if isinstance(value, (type, Sealed)) or type(value).__module__ in _TYPES_OF_TYPES:
-        raise NotAllowed("The type of a class or module is not available. Use isinstance().")
-    return type(value)
-
-
-def public_names(value: Any = _MISSING, /) -> list[str]:
-    """`dir(x)` for cells: public names only."""
-    if value is _MISSING:
-        raise NotAllowed(f"dir() of the cell is not available here. {_NAMESPACES}")
-    return [name for name in dir(value) if not name.startswith("_")]
-
-
-def attributes(value: Any = _MISSING, /) -> dict[str, Any]:
-    """`vars(x)` for cells: a copy, of objects whose class a cell has defined."""
-    if value is _MISSING:
-        raise NotAllowed(f"vars() of the cell is not available here. {_NAMESPACES}")
-    if isinstance(value, type) or type(value).__module__ != CELL_MODULE:
-        raise NotAllowed("vars() works on objects of your own classes only. Try dir().")
-    return {name: item for name, item in value.__dict__.items() if not name.startswith("__")}
-
-
-def refusing(what: str, instead: str) -> Callable[..., Any]:
-    """Return a function that tells its caller what to write instead."""
-
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise NotAllowed(f"{what} is not available here. {instead}")
-
-    return refuse
-
-
-_PLAIN = (
-    "abs all any ascii bin bool bytearray bytes callable chr classmethod complex dict divmod",
-    "enumerate filter float format frozenset hex int isinstance issubclass iter len list",
-    "map max min next object oct ord pow print property range repr reversed round set slice",
-    "sorted staticmethod str sum super tuple zip Ellipsis NotImplemented __build_class__",
-)
-_FILES = "Files of this world are read with apps.Files, if it is there."
-_NAMESPACES = (
-    "Variables stay between cells: use them by name, and keep what you look up by name in a dict."
-    " To see whether there is one, write try: x, except NameError: ..."
-)
-_ENDING = "A cell ends by itself after its last line; return ends a function, break a loop."
-
-BUILTINS: dict[str, Any] = {
-    **{name: getattr(builtins, name) for names in _PLAIN for name in names.split()},
-    **{
-        name: value
-        for name, value in vars(builtins).items()
-        if isinstance(value, type) and issubclass(value, BaseException)
-    },
-    "getattr": read_attribute,
-    "hasattr": has_attribute,
-    "setattr": set_attribute,
-    "delattr": delete_attribute,
-    "type": kind_of,
-    "dir": public_names,
-    "vars": attributes,
-    "NotAllowed": NotAllowed,
-    "open": refusing("open()", _FILES),
-    "input": refusing(
-        "input()", "Ask with apps.AgentUserInterface.send_message_to_user(content=...)."
-    ),
-    "eval": refusing("eval()", "Write the expression itself; json.loads reads data."),
-    "exec": refusing("exec()", "Write the statements themselves."),
-    "compile": refusing("compile()", "Write the statements themselves."),
-    "globals": refusing("globals()", _NAMESPACES),
-    "locals": refusing("locals()", _NAMESPACES),
-    "memoryview": refusing("memoryview()", "Use bytes or a list."),
-    "breakpoint": refusing("breakpoint()", "Use print()."),
-    "exit": refusing("exit()", _ENDING),
-    "quit": refusing("quit()", _ENDING),
-}
-"""What a cell finds without an import. The session adds `__import__`, `help`, `id` and `hash`."""

@@ -42,7 +42,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from adapters.gaia2.guards import NotAllowed, Sealed, read_attribute, refusing
+from adapters.gaia2.built_ins import TYPE, refusing
+from adapters.gaia2.guards import NotAllowed, Sealed, read_attribute
 from adapters.gaia2.makers import ENUMS, NAMED_TUPLE, dataclass, namedtuple
 
 __all__ = ["SealedModule", "importer", "modules"]
@@ -104,7 +105,7 @@ def modules(seed: int, traceback_text: Callable[[], str]) -> dict[str, SealedMod
     named["dataclasses"]["dataclass"] = dataclass
     named["enum"] |= ENUMS
     named["functools"]["wraps"] = _wraps
-    named["typing"]["NamedTuple"] = NAMED_TUPLE
+    named["typing"] |= {"NamedTuple": NAMED_TUPLE, "Type": TYPE}
     named["operator"] |= {"attrgetter": _attrgetter, "methodcaller": _methodcaller}
     named["random"] = _random(seed)
     named["time"] = {
@@ -239,7 +240,7 @@ _LISTED: dict[str, tuple[ModuleType, str]] = {
         (
             "Any Optional Union List Dict Set FrozenSet Tuple Iterable Iterator Sequence Mapping "
             "Callable Generator Literal TypedDict TypeVar Generic Final ClassVar "
-            "Annotated NewType TypeAlias NoReturn Self Type Hashable Sized Collection Counter "
+            "Annotated NewType TypeAlias NoReturn Self Hashable Sized Collection Counter "
             "DefaultDict Deque cast TYPE_CHECKING overload"
         ),
     ),
@@ -253,7 +254,8 @@ def _random(seed: int) -> dict[str, Any]:
     def reseed(a: Any = None, version: int = 2) -> None:
         random.seed(seed if a is None else a, version)
 
-    return {**_listed(random, names), "seed": reseed}
+    generator = refusing("random.Random()", "Write random.seed(1), then random.choice(...).")
+    return {**_listed(random, names), "seed": reseed, "Random": generator}
 
 
 def _deepcopy(value: Any, /) -> Any:

@@ -50,10 +50,16 @@ OWN_METHODS = frozenset(
 )
 """Dunder methods a class may define and call on `super()`: none decides how attributes are found,
 classes are made or objects are copied."""
+ENUM_METHODS = frozenset({"_missing_", "_generate_next_value_"})
+"""Methods that an enum may define."""
 
 _RESERVED = re.compile(r"_\w*_")
 _INSTEAD_OF_ATTRIBUTE = {
-    "__dict__": "Write vars(value).",
+    "__dict__": "vars(value) gives a copy to read; setattr(value, name, item) sets one.",
+    "__setattr__": (
+        "Write setattr(value, name, item). In a frozen dataclass leave out frozen=True, or compute"
+        " the value before."
+    ),
     "__traceback__": "traceback.format_exc() words the exception that is being handled.",
     "__annotations__": "dataclasses.fields(value) lists the fields of a dataclass.",
     "__new__": "Write an __init__, or a function that makes the object.",
@@ -79,7 +85,7 @@ def name_refusal(name: str) -> str:
 
 def method_refusal(name: str) -> str:
     """Return why a function or a method may not have this name, or ""."""
-    if name in OWN_METHODS:
+    if name in OWN_METHODS or name in ENUM_METHODS:
         return ""
     if name.startswith("__") and _RESERVED.fullmatch(name) and name.strip("_"):
         instead = _INSTEAD_OF_METHOD.get(name, "Leave it out.")

@@ -19,6 +19,7 @@ from typing import ClassVar
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from adapters.gaia2.names import (
+    OWN_METHODS,
     attribute_refusal,
     mangled,
     method_refusal,
@@ -72,8 +73,13 @@ class CellPolicy(RestrictingNodeTransformer):
             self.refuse(node, method_refusal(name) if allow_magic_methods else name_refusal(name))
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """Check the name; `print` is an ordinary function here, and `__name__` may be read."""
-        if not (isinstance(node.ctx, ast.Load) and node.id in self._module_level):
+        """Check the name; `print` is an ordinary function here, and `__name__` may be read.
+
+        A class may say `__repr__ = __str__` and `__hash__ = None`, as it may define the methods.
+        """
+        reads_own = isinstance(node.ctx, ast.Load) and node.id in self._module_level
+        of_class = self._class is not None and node.id in OWN_METHODS
+        if not (reads_own or of_class):
             self.check_name(node, node.id)
         return self.node_contents_visit(node)
 
@@ -158,7 +164,12 @@ class CellPolicy(RestrictingNodeTransformer):
     def _class_line(self, line: ast.stmt) -> ast.stmt:
         """Visit a line of a class; `__slots__` may name slots that may be attributes."""
         match line:
-            case ast.Assign(targets=[ast.Name(id="__slots__")], value=value):
+            case (
+                ast.Assign(targets=[ast.Name(id="__slots__")], value=ast.expr() as value)
+                | ast.AnnAssign(target=ast.Name(id="__slots__"), value=ast.expr() as value)
+            ):
+                if isinstance(line, ast.AnnAssign):
+                    line.annotation = self.visit(line.annotation)
                 slots = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
                 for slot in slots:
                     self._check_slot(slot)

@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from adapters.gaia2.addresses import Identities, without_addresses
-from adapters.gaia2.guards import BUILTINS, CELL_MODULE, read_attribute, writable
+from adapters.gaia2.built_ins import BUILTINS
+from adapters.gaia2.guards import CELL_MODULE, read_attribute, writable
 from adapters.gaia2.modules import importer, modules
 from adapters.gaia2.policy import NotPossible, compile_cell
 from adapters.gaia2.stubs import Apps, Call, Doc, document

@@ -306,6 +306,21 @@ WAYS_OUT = {
         "class App:\n    def f(self): return apps.Emails.__functions\nApp().f()"
     ),
     "metaclass by its base": "class M(type): pass",
+    "metaclass by an annotation's base": "class M(type[int]): pass",
+    "metaclass by a typing base": "from typing import Type\nclass M(Type): pass",
+    "metaclass by a typing annotation's base": "import typing\nclass M(typing.Type[int]): pass",
+    "classes behind a class, by typing": "from typing import Type\nType[int].mro(bool)",
+    "type by its annotation": "type[int]('C', (), {})",
+    "type by its typing annotation": "from typing import Type\nType[int]('C', (), {})",
+    "slots by an annotation": "class C:\n    __slots__: tuple = ('__match_args__',)",
+    "match args of a class": "class C:\n    __match_args__ = ('__class__',)",
+    "dunder of a class, outside of one": "__getattr__ = print",
+    "dunder method outside of a class": "__call__ = print",
+    "globals of a cell's own function": "def f(): pass\ngetattr(f, '__globals__')",
+    "wrapped function of a cell's own": (
+        "from contextlib import contextmanager\n@contextmanager\ndef f(): yield\n"
+        "getattr(f, '__wrapped__')"
+    ),
     "class keyword beside total": "class C(total=False, metaclass=type): pass",
     "frame of a cause": (
         "try:\n    try:\n        1 / 0\n    except ArithmeticError as e:\n"
@@ -330,7 +345,15 @@ def test_a_way_out_is_refused(way: str) -> None:
     [
         ("x = 1\nasync def f(): pass", ["Line 2", "async def", 'plain "def"']),
         ("a.__dict__\nclass C(metaclass=M): pass", ["Line 1", "__dict__", "Line 2", "metaclass"]),
-        ("a.__dict__", ["vars(value)"]),
+        ("a.__dict__", ["vars(value)", "to read", "setattr(value, name, item)"]),
+        ("class A: pass\nvars(A()).update(x=1)", ["a copy", "setattr(value, name, item)"]),
+        ("class A: pass\nv = vars(A())\nv['x'] = 1", ["a copy", "setattr(value, name, item)"]),
+        ("class A: pass\nv = vars(A())\nv |= {'x': 1}", ["a copy"]),
+        ("object.__setattr__(a, 'x', 1)", ["setattr(value, name, item)", "frozen=True"]),
+        ("max({}, key={}.__getitem__)", ["value.get", "lambda key: value[key]"]),
+        ("import random\nrandom.Random(1)", ["random.seed(1)", "random.choice(...)"]),
+        ("from random import Random\nRandom(1)", ["random.seed(1)"]),
+        ("def f(): pass\nf._seen", ["private"]),
         ("a.__x", ["one underscore"]),
         ("class M(type): pass", ["class of classes", "class decorator"]),
         ("class C:\n    def __new__(cls): pass", ["__new__", "__init__"]),
@@ -370,6 +393,22 @@ def test_a_refusal_says_what_to_write_instead(source: str, words: list[str]) -> 
     output = run(source)
     for word in words:
         assert word in output
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "print, '__self__'",
+        "(x for x in []), 'gi_frame'",
+        "AttributeError(), 'obj'",
+        "apps, '_apps'",
+        "Tidy, '_dump_registry'",
+        "run, '__globals__'",
+    ],
+)
+def test_a_default_stands_in_for_what_a_cell_may_not_read(read: str) -> None:
+    source = "from abc import ABC\nclass Tidy(ABC): pass\ndef run(): pass\n"
+    assert run(f"{source}print(getattr({read}, 'nothing'))") == "nothing\n"
 
 
 def test_a_refused_cell_has_not_run_at_all() -> None:
