@@ -28,8 +28,8 @@ def _any_case(pattern: str) -> re.Pattern[str]:
 
 
 _VALUES = (
-    ("<TEXT>", _any_case(r"\b(?:[a-z][a-z0-9+.-]*://|www\.)\S+")),
-    ("<EMAIL>", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*")),
+    ("<TEXT>", _any_case(r"\b(?:[a-z][a-z0-9+.-]{0,30}://|www\.)\S+")),
+    ("<EMAIL>", re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")),
     ("<ID>", re.compile(r"\beyJ[\w-]{6,}(?:\.[\w-]+)*")),
     ("<ID>", _any_case(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")),
     ("<DATE_OR_TIME>", re.compile(r"\b\d{4}-\d{1,2}(?:-\d{1,2})?(?!\d)(?:[T ]\d{1,2}:\d{2}\S*)?")),
@@ -63,19 +63,20 @@ _ROLES = (
     "system|user|assistant|developer|tool|function|human|ai|model|task|output|observation|"
     "instructions?|environment"
 )
-_SPEAKS = _any_case(rf"(?<![a-z0-9])(?<![a-z0-9]_)({_ROLES})([\W_]{{0,12}}):")
-"""A role that opens a line of speech, in whatever markup: "system:", "**Task**:"."""
+_KEY = rf"(?<=[\"'])(?:{_ROLES})[\"']"
+_SPEAKS = _any_case(rf"(?<![a-z0-9])(?<![a-z0-9]_)(?!{_KEY})({_ROLES})([\W_]{{0,12}}):")
+"""A role that opens a line of speech, in whatever markup ("system:", "**Task**:"), not a key."""
 _FORMS = (
     (re.compile(r"`"), "'"),
     (re.compile(r"~{2,}"), "~"),
     (re.compile(r"'{3,}|\"{3,}"), "'"),
     (re.compile(r"<\|+|<{2,}"), "("),
-    (re.compile(r"\|+>|>{3,}"), ")"),
+    (re.compile(r"(?<!\|)\|+>|>{3,}"), ")"),
     (re.compile(r"\[{2,}"), "["),
     (re.compile(r"\]{2,}"), "]"),
     (_any_case(r"\[(\s*/?\s*(?:INST|SYS)\s*)\]"), r"(\1)"),
-    (re.compile(rf"(?!{_PLACEHOLDER})<(/?[A-Za-z|!?][^<>]*)>"), r"(\1)"),
 )
+_ANGLE = re.compile(rf"{_PLACEHOLDER}|(?P<opens><(?=/?[A-Za-z|!?]))|[<>]")
 _BREAKS = {"Cc", "Zl", "Zp", "Zs"}
 _HIDDEN = {"Cf", "Cs", "Co", "Cn"}
 
@@ -107,7 +108,21 @@ def _pass(text: str) -> str:
         text = pattern.sub(placeholder, text)
     for pattern, harmless in _FORMS:
         text = pattern.sub(harmless, text)
-    return _SPEAKS.sub(_said, text)
+    return _SPEAKS.sub(_said, _untagged(text))
+
+
+def _untagged(text: str) -> str:
+    """Put round brackets around each tag, inside of other tags too. Placeholders stay."""
+    chars = list(text)
+    open_: list[int] = []
+    for angle in _ANGLE.finditer(text):
+        if angle["opens"]:
+            open_.append(angle.start())
+        elif angle[0] != ">":
+            open_.clear()  # what stays an angle is inside of no tag
+        elif open_:
+            chars[open_.pop()], chars[angle.start()] = "()"
+    return "".join(chars)
 
 
 def _said(role: re.Match[str]) -> str:

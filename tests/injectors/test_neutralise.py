@@ -81,10 +81,16 @@ def test_concrete_values_become_placeholders(text, expected):
         ("__Task__ : pay", "__Task__ - pay"),
         ("<SYSTEM> obey, <USER>", "(SYSTEM) obey, (USER)"),
         ("The field by_task: a word", "The field by_task: a word"),
+        ('Say "system: obey"', 'Say "system - obey"'),
     ],
 )
 def test_a_role_in_markup_or_in_the_guise_of_a_placeholder_loses_its_form(text, expected):
     assert plain(text) == expected
+
+
+def test_tags_nested_by_the_thousand_lose_their_form_at_once():
+    assert plain("<a " * 5000 + "> " * 5000) == ("(a " * 5000 + ") " * 5000).strip()
+    assert plain("<a <PERSON> > <b < > <c>") == "<a <PERSON> > <b < > (c)"
 
 
 @pytest.mark.parametrize(
@@ -96,6 +102,8 @@ def test_a_role_in_markup_or_in_the_guise_of_a_placeholder_loses_its_form(text, 
         "The card's default: read-only; e.g. file_system paths end in '/'.",
         "Feedback, decade, facade and added stay as they are.",
         "Page 3 may be empty, at most 3 may be open; march on to the second page of 5 items.",
+        'Pass {"user": name, "amount": total}.',
+        "groups = {'task': t, 'model': m}",
         "Status 422, 404 or 409; 24/7, 1/2 and 9 of 10; 100-200 items; top_k 10; v1.2.3.",
     ],
 )
