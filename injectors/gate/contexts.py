@@ -46,11 +46,13 @@ class Contexts:
     def __init__(self) -> None:
         self._variants: dict[str, Variant] = {}
         self._events: dict[str, Event] = {}
+        self._added: dict[Event, str] = {}
+        """The keys of events that this episode added, until a record shows them."""
         self._quotations: list[Mapping[str, Json]] = []
         """What each quotation asked for and was told, the latest last."""
 
     def note_call(self, call: ToolCall, value: Json) -> None:
-        """Learn from a successful call that quotes a ride, or moves or deletes an event."""
+        """Learn from a successful call that quotes a ride, or adds, moves or deletes an event."""
         quotes = "quot" in call.function.lower() or "estimate" in call.function.lower()
         if quotes and isinstance(value, dict):
             asked = {name: call.arguments[name] for name in _RIDE if name in call.arguments}
@@ -58,6 +60,8 @@ class Contexts:
             self._quotations = [*self._quotations[-_MOST_QUOTATIONS:], {**told, **asked}]
         if call.kind is Kind.WRITE and "event_id" in call.arguments:
             self._changed(call)
+        elif call.kind is Kind.WRITE and verb_class(call.function) == "create":
+            self._add(call, value)
 
     def note_record(self, record: Mapping[str, Json]) -> None:
         """Learn from one record of an answer."""
@@ -130,6 +134,18 @@ class Contexts:
             start, end = _span(call.arguments)
             self._events[key] = replace(event, start=start or event.start, end=end or event.end)
 
+    def _add(self, call: ToolCall, value: Json) -> None:
+        """Keep a new event under the id that the answer tells, if it tells one."""
+        event = _event_of(call.arguments)
+        if event is None or len(self._events) >= _MOST or event in self._events.values():
+            return
+        told = value.get("event_id") or value.get("id") if isinstance(value, dict) else value
+        key = scalar_key(told) if isinstance(told, str | int) else ""
+        if not key or key in self._events:  # an answer that comes again, such as "ok", is no id
+            key = _described(event)
+        self._events[key] = event
+        self._added[event] = key
+
     def _product(self, record: Mapping[str, Json]) -> None:
         listed = record.get("variants") or record.get("variations")
         variants = list(listed.values()) if isinstance(listed, dict) else listed
@@ -143,12 +159,12 @@ class Contexts:
             self._variants[scalar_key(key)] = Variant(product, options, siblings)
 
     def _event(self, record: Mapping[str, Json]) -> None:
-        start, end = _span(record)
-        if start is None or end is None or len(self._events) >= _MOST:
+        event = _event_of(record)
+        if event is None or len(self._events) >= _MOST:
             return
-        title = str(record.get("title") or record.get("name") or "event")
-        event_id = record.get("event_id") or record.get("id") or f"{title} {start}"
-        self._events[scalar_key(event_id)] = Event(title, start, end)
+        self._events.pop(self._added.pop(event, ""), None)
+        event_id = record.get("event_id") or record.get("id") or _described(event)
+        self._events[scalar_key(event_id)] = event
 
 
 _UNCHOSEN = {"price", "available", "item_id", "variant_id", "product_id", "options"}
@@ -159,6 +175,18 @@ def _options(item: Mapping[str, Json]) -> Mapping[str, Json]:
     if isinstance(options, dict):
         return options
     return {k: v for k, v in item.items() if k not in _UNCHOSEN and v is not None}
+
+
+def _event_of(record: Mapping[str, Json]) -> Event | None:
+    start, end = _span(record)
+    if start is None or end is None:
+        return None
+    return Event(str(record.get("title") or record.get("name") or "event"), start, end)
+
+
+def _described(event: Event) -> str:
+    """Return a key for an event whose id is not known."""
+    return scalar_key(f"{event.title} {event.start}")
 
 
 def _span(record: Mapping[str, Json]) -> tuple[datetime | None, datetime | None]:

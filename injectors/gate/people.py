@@ -23,6 +23,15 @@ class Person:
     name: str
     addresses: set[str] = field(default_factory=set)
 
+    @property
+    def kinds(self) -> set[str]:
+        """Whether emails or phone numbers are known, or both."""
+        return {
+            "email" if "@" in address else "phone"
+            for address in self.addresses
+            if "@" in address or address.isdecimal()
+        }
+
 
 class People:
     """Persons by address and by each word of their name."""
@@ -70,7 +79,10 @@ class People:
 
     @staticmethod
     def _same(one: Person, other: Person) -> bool:
-        return one is other or (one.name == other.name and bool(one.addresses & other.addresses))
+        """An email alone and a phone number alone, under one name, are one person's."""
+        if one is other or one.name != other.name:
+            return one is other
+        return bool(one.addresses & other.addresses) or not one.kinds & other.kinds
 
 
 def _names(text: str, word: str) -> bool:

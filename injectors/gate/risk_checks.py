@@ -185,7 +185,7 @@ def _addresses(s: Situation) -> Iterator[tuple[str, str]]:
 def _states(text: str, value: str) -> bool:
     """Say whether a text holds a value as words of its own: "my" and "I'm" state no size M."""
     words = r"\s+".join(map(re.escape, value.split()))
-    return re.search(rf"(?<![\w'\u2019]){words}(?!\w)", text, re.IGNORECASE) is not None
+    return re.search(rf"(?<!\w)(?<!\w['\u2019]){words}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _told(name: str, value: Json) -> str:

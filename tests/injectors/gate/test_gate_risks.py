@@ -229,6 +229,18 @@ def test_one_person_in_two_apps_is_one_person() -> None:
     assert risks_of(pay("b@x.org"), found(one), instruction="Pay Bob 5.") == []
 
 
+def test_a_person_known_by_phone_here_and_by_email_there_is_no_namesake_of_their_own() -> None:
+    one: Json = [
+        {"name": "Bob Stone", "phone": "555 0100 77"},
+        {"name": "Bob Stone", "email": "b@x.org"},
+    ]
+    assert risks_of(pay("b@x.org"), found(one), instruction="Pay Bob 5.") == []
+    two: Json = [{"name": "Bob Stone", "email": "other@x.org"}, one[1]]
+    assert risks_of(pay("b@x.org"), found(two), instruction="Pay Bob 5.") == [
+        "recipient_name_ambiguous"
+    ]
+
+
 def page(ids: range, **arguments: Json) -> tuple[str, dict[str, Json], Json]:
     return "shop.show_orders", arguments, [{"order_id": n} for n in ids]
 
@@ -312,6 +324,51 @@ def test_an_event_that_was_deleted_or_moved_leaves_its_slot(change: Write, succe
     assert run.risks == ([] if succeeds else ["calendar_overlap"])
 
 
+def sent(run: Runner, write: Write) -> list[str]:
+    """The risks that one write was stopped with before it was made."""
+    name, arguments = write
+    for _ in range(2):
+        run.run(f"apis.{name}()", lambda cell: cell.call(name, **arguments))
+    return run.risks
+
+
+GYM = event("2024-10-17 08:00:00", "2024-10-17 09:00:00")
+CLASS = event("2024-10-17 10:00:00")
+DURING_GYM = event("2024-10-17 08:30:00", "2024-10-17 09:30:00")
+DURING_CLASS = event("2024-10-17 10:30:00", "2024-10-17 11:30:00")
+DELETE_GYM: Write = ("calendar.delete_event", {"event_id": "e7"})
+
+
+@pytest.mark.parametrize("answer", ["e7", {"event_id": "e7"}, {"id": 7}, None, "ok", True])
+def test_events_that_the_episode_added_itself_are_overlapped_too(answer: Json) -> None:
+    run = runner("call", task=task("Add four events on 2024-10-17."))
+    run.answers = lambda name, arguments: ok(answer)
+    assert sent(run, GYM) == []
+    assert sent(run, CLASS) == []
+    assert sent(run, DURING_GYM) == ["calendar_overlap"]
+    assert sent(run, DURING_CLASS) == ["calendar_overlap"]
+
+
+@pytest.mark.parametrize("answer", ["e7", {"event_id": "e7"}, {"event": {"id": "e7", **GYM[1]}}])
+def test_an_event_that_was_added_and_deleted_leaves_its_slot(answer: Json) -> None:
+    run = runner("call", task=task("Add an event on 2024-10-17."))
+    run.answers = lambda name, arguments: ok(answer)
+    sent(run, GYM)
+    sent(run, DELETE_GYM)
+    assert sent(run, DURING_GYM) == []
+
+
+def test_an_added_event_that_is_read_later_is_one_event() -> None:
+    run = runner("call", task=task("Add an event on 2024-10-17."))
+    run.answers = lambda name, arguments: ok("added")
+    sent(run, GYM)
+    run.answers = lambda name, arguments: ok([{**GYM[1], "event_id": "e7"}])
+    run.run("read", lambda cell: cell.call("people.search"))
+    run.answers = lambda name, arguments: ok({})
+    sent(run, DELETE_GYM)
+    assert sent(run, DURING_GYM) == []
+
+
 PRODUCT: Json = {
     "name": "Mug",
     "product_id": "p1",
@@ -325,7 +382,12 @@ PRODUCT: Json = {
 def test_a_variant_that_the_task_does_not_state() -> None:
     cart: Write = ("store.add_to_cart", {"item_id": "i1"})
     assert risks_of(cart, found(PRODUCT), instruction="Buy a mug.") == ["variant_not_stated"]
-    for words in ("Buy a red mug.", "Buy the mug (Red)."):
+    for words in (
+        "Buy a red mug.",
+        "Buy the mug (Red).",
+        "Buy it in 'Red'.",
+        "In \u2018Red\u2019.",
+    ):
         assert risks_of(cart, found(PRODUCT), instruction=words) == []
 
 
