@@ -108,6 +108,9 @@ class Describer:
             text = object.__repr__(value)
         if "0x" in text:
             self.kept.append(value)
+        elif "..." in text or "\u2026" in text:  # cut short: what was left out may differ
+            self.kept.append(value)
+            text = f"{text} at {id(value):#x}"
         return text
 
 

@@ -9,10 +9,28 @@ import inspect
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from injectors.around.refusals import words_of
 from injectors.around.tools import Tool
 from runtime.errors import UsageError
 
 __all__ = ["is_stream", "leaves_open", "read_out", "read_out_later", "run_later", "run_now"]
+
+_LOST = {
+    "ChunkedEncodingError",
+    "ClientConnectionError",
+    "ConnectionError",
+    "EOFError",
+    "NetworkError",
+    "RemoteProtocolError",
+}
+"""A connection that broke off, as Python, requests, httpx and aiohttp name it."""
+_NEVER_SENT = {
+    "ClientConnectorError",
+    "ConnectError",
+    "ConnectionRefusedError",
+    "NewConnectionError",
+}
+"""A connection that never came about."""
 
 
 class Unawaited(UsageError):
@@ -63,6 +81,8 @@ async def read_out_later(value: object) -> object:
 
 def leaves_open(error: Exception) -> bool:
     """Say whether a call that ended with this error may have been made all the same."""
-    kinds = (kind.__name__.lower() for kind in type(error).__mro__)
-    lost = isinstance(error, Unawaited | ConnectionResetError)
-    return lost or any("timeout" in kind for kind in kinds)
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if kinds & _NEVER_SENT or "connection refused" in words_of(error).lower():
+        return False
+    timed_out = any("timeout" in kind.lower() for kind in kinds)
+    return timed_out or bool(kinds & _LOST) or isinstance(error, Unawaited)

@@ -96,7 +96,10 @@ class Toolbox:
             self.add(run, name)
 
     def add(self, run: Callable[..., Any], name: str | None = None) -> Tool:
-        """Put a function under guard. Raises `UsageError` for a second one of that name."""
+        """Put a function under guard.
+
+        Raises `UsageError` for a second one of that name, and for one that has no signature.
+        """
         name = name or _name(run)
         known = self._tools.get(name)
         if known is not None:
@@ -146,8 +149,14 @@ def _kind(name: str, kind: Kind | str) -> Kind:
 def _parameters(run: Callable[..., Any]) -> tuple[Parameter, ...]:
     try:
         hints = typing.get_type_hints(run)
-    except (NameError, TypeError):
-        hints = {}  # annotations that cannot be resolved here say nothing about types
+    except Exception:  # noqa: BLE001 - an annotation is code; if it fails, it tells no type
+        hints = {}
+    try:
+        signature = inspect.signature(run)
+    except (ValueError, TypeError):
+        raise UsageError(
+            f"{run!r} does not tell its parameters: write a function around it that names them."
+        ) from None
     return tuple(
         Parameter(
             name=item.name,
@@ -156,7 +165,7 @@ def _parameters(run: Callable[..., Any]) -> tuple[Parameter, ...]:
             default=None if item.default is item.empty else as_json(item.default),
             has_default=item.default is not item.empty,
         )
-        for item in inspect.signature(run).parameters.values()
+        for item in signature.parameters.values()
     )
 
 

@@ -202,6 +202,20 @@ def test_what_the_user_said_is_observed(shop: Shop) -> None:
     assert stopped.value.advisory["detected_risks"] == []
 
 
+def test_a_function_without_a_signature_is_told_and_a_broken_annotation_is_no_obstacle() -> None:
+    with pytest.raises(UsageError, match="does not tell its parameters"):
+        Guard().wrap(max)
+
+    def note(text: str) -> str:
+        return text
+
+    note.__annotations__["text"] = "json.nope"
+    keep = Guard().wrap(note)
+    with pytest.raises(WriteStopped):
+        keep("a")
+    assert keep("a") == "a"
+
+
 def test_keyword_tools_count_every_argument() -> None:
     made = []
     send = Guard().wrap(lambda **fields: made.append(fields), name="send")

@@ -203,18 +203,59 @@ class ReadTimeoutLike(Exception):
     """A time-out of a library that builds on no error of Python's."""
 
 
-@pytest.mark.parametrize(
-    "error", [TimeoutError("slow"), ReadTimeoutLike("slow"), ConnectionResetError()]
-)
-def test_a_write_that_timed_out_may_have_been_made(till: Till, error: Exception) -> None:
+def named(name: str, base: type[Exception] = Exception) -> type[Exception]:
+    """A library's error, which is known by its names alone."""
+    return type(name, (base,), {})
+
+
+def failed_payment(till: Till, error: Exception) -> Callable[[int], str]:
     pay = Guard().wrap(till.pay)
     till.error = error
     with pytest.raises(WriteStopped):
         pay(2)
     with pytest.raises(type(error)):
         pay(2)
+    return pay
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TimeoutError("slow"),
+        ReadTimeoutLike("slow"),
+        ConnectionResetError(),
+        ConnectionAbortedError(),
+        BrokenPipeError(),
+        ConnectionError(),
+        EOFError(),
+        named("ReadError", named("NetworkError"))("httpx"),
+        named("RemoteProtocolError")("httpx"),
+        named("ConnectionError", OSError)("requests: Connection aborted."),
+    ],
+    ids=repr,
+)
+def test_a_write_that_timed_out_or_was_cut_off_may_have_been_made(
+    till: Till, error: Exception
+) -> None:
+    pay = failed_payment(till, error)
     with pytest.raises(WriteStopped, match="outcome is unknown"):
         pay(2)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionRefusedError(),
+        named("ConnectError", named("NetworkError"))("httpx"),
+        named("ConnectionError", OSError)("requests: [Errno 111] Connection refused"),
+        ValueError("no such person"),
+    ],
+    ids=repr,
+)
+def test_a_write_that_reached_nobody_may_be_tried_again(till: Till, error: Exception) -> None:
+    pay = failed_payment(till, error)
+    till.error = None
+    assert pay(2) == "paid 2"
 
 
 # --- async in disguise

@@ -249,6 +249,30 @@ def test_a_new_object_at_the_address_of_an_old_one_is_another_argument() -> None
     assert bought == ["lamp"]
 
 
+class Table:
+    """A table whose repr leaves out its rows, like that of pandas."""
+
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+
+    def __repr__(self) -> str:
+        return "Table(...)"
+
+
+def test_two_objects_whose_reprs_are_cut_short_alike_are_two_arguments() -> None:
+    saved = []
+    save = Guard().wrap(lambda table: saved.append(table.rows), name="save")
+    with pytest.raises(WriteStopped):
+        save(Table([1]))
+    with pytest.raises(WriteStopped):
+        save(Table([2]))
+    table = Table([3])
+    with pytest.raises(WriteStopped):
+        save(table)
+    save(table)
+    assert saved == [[3]]
+
+
 def test_arguments_compare_by_value_where_they_have_one() -> None:
     buy = Guard().wrap(lambda thing: "bought", name="buy")
     for make in (lambda: Node("lamp"), lambda: Thing(name="lamp"), lambda: {"lamp", "cable"}):
