@@ -121,6 +121,8 @@ def _may_be_own(name: str) -> bool:
 
 def _is_own(value: Any, name: str) -> bool:
     """Tell whether a cell has defined this attribute: not a library's class, nor a metaclass."""
+    if type(value) is types.MethodType:
+        value = value.__func__
     if isinstance(value, types.FunctionType):
         return value.__module__ == CELL_MODULE and name in vars(value)
     kind = value if isinstance(value, type) else type(value)
