@@ -44,7 +44,7 @@ def contramem(monkeypatch, capsys, tmp_path) -> Contramem:
     """Run a command in this process, in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("scripts.planning.open_benchmark", fake_cli.open_benchmark)
-    monkeypatch.setattr("scripts.commands.replay.open_benchmark", fake_cli.open_benchmark)
+    monkeypatch.setattr("scripts.replaying.open_benchmark", fake_cli.open_benchmark)
 
     def contramem(*words: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["contramem", *map(str, words)])

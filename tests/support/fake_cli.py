@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import scripts.benchmarks
-import scripts.commands.replay
 import scripts.planning
+import scripts.replaying
 from runtime.contracts import Benchmark
 from scripts.cli import main
 from tests.support.fake_world import FakeBenchmark
@@ -22,7 +22,7 @@ def open_benchmark(name: str, *rest: Any, **options: Any) -> Benchmark:
 
 
 def know_the_shop() -> None:
-    for module in (scripts.planning, scripts.commands.replay):
+    for module in (scripts.planning, scripts.replaying):
         module.open_benchmark = open_benchmark
 
 
