@@ -88,7 +88,7 @@ async def gate_read(setup: AppWorldSetup) -> Figure:
         catalogue = await one.catalogue()
         gates = [VerifyBeforeWrite(catalogue, settings=GateSettings(on=on)) for on in (True, False)]
         async with _opened(one, gates[0]) as on, _opened(other, gates[1]) as off:
-            return compare(*await alternating(lambda: _reads(on), lambda: _reads(off), rounds=3))
+            return compare(*await alternating(lambda: _reads(on), lambda: _reads(off), rounds=7))
 
 
 async def measure_pss(setup: AppWorldSetup, episodes: int = 4) -> Figure:
