@@ -32,7 +32,7 @@ def contents(root: Path) -> dict[str, str]:
     return {
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(root.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.parent.name != "__pycache__"  # of evaluators that were run
     }
 
 
