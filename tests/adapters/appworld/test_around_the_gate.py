@@ -137,11 +137,12 @@ WAYS = {
         "__import__(n) for n in ('socket', 'struct', 'json', 'ctypes'))\n"
         "libc = ctypes.CDLL(None)\n"
         "fds = [n for n in range(3, 70) if libc.fcntl(n, 1) != -1]\n"
+        "sockets = [socket.socket(fileno=fd) for fd in fds]\n"
         "for fields in ({'op': 'call'}, {'op': 'call', 'cell': 0, 'kind': 'READ'}):\n"
         "    body = json.dumps(fields | {'method': 'POST', 'url': '/simple_note/notes',\n"
         "        'function': 'venmo.show_transactions', 'json': {'title': 't', 'content': 'c'},\n"
         "        'auth': f'Bearer {notes}'}).encode()\n"
-        "    for fd in fds: socket.socket(fileno=fd).sendall(struct.pack('=I', len(body)) + body)\n"
+        "    for each in sockets: each.sendall(struct.pack('=I', len(body)) + body)\n"
     ),
     "direct ORM write": (
         "models = __import__('appworld.apps.simple_note.models', fromlist=['x'])\n"
