@@ -31,7 +31,12 @@ async def silence(writer: asyncio.StreamWriter) -> None:
 async def serving(behave: Behave) -> AsyncIterator[str]:
     """Serve connections that behave so once a request has come, then close."""
 
+    handlers: list[asyncio.Task[None]] = []
+    writers: list[asyncio.StreamWriter] = []
+
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        handlers.append(asyncio.current_task())
+        writers.append(writer)
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             head = await reader.readuntil(b"\r\n\r\n")
             length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
@@ -42,6 +47,12 @@ async def serving(behave: Behave) -> AsyncIterator[str]:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    for handler in handlers:
+        handler.cancel()
+    await asyncio.gather(*handlers, return_exceptions=True)
+    for writer in writers:
+        writer.transport.abort()
+    await asyncio.sleep(0.01)  # transports close in the loop's next rounds
 
 
 def sending(*parts: bytes) -> Behave:
