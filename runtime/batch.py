@@ -18,7 +18,7 @@ from runtime.masking import Masker
 from runtime.records import EndRecord
 from runtime.runs import ArmManifest, Manifest, RunFolder, Shard
 from runtime.spending import Spending, cost_of_prefix
-from runtime.trace import PART
+from runtime.trace import part_of
 
 __all__ = ["Arm", "Batch", "BatchResult", "Job", "Outlook", "Watcher"]
 
@@ -200,8 +200,7 @@ class Batch:
         return result
 
     def _part(self, job: Job) -> Path:
-        trace = self._folder.trace_path(job.arm.name, job.task.id)
-        return trace.with_name(trace.name + PART)
+        return part_of(self._folder.trace_path(job.arm.name, job.task.id))
 
     async def _episode(self, job: Job, watcher: Watcher) -> EpisodeResult:
         gate, injector = job.arm.policy(job.task)

@@ -109,6 +109,20 @@ class ModelCallRecord(Timed):
             recorded=reply.masked,
         )
 
+    def reply(self, text: str) -> Reply:
+        """Return the reply again, with the text that follows the record in its trace."""
+        return Reply(
+            text=text,
+            usage=self.usage,
+            cost_usd=self.cost_usd,
+            latency_s=self.latency_s,
+            finish_reason=self.finish_reason,
+            served_model=self.served_model,
+            attempts=self.attempts,
+            adaptations=self.adaptations,
+            masked=True,
+        )
+
 
 class CellRecord(Timed):
     """A cell that is about to run."""

@@ -21,7 +21,7 @@ from runtime.errors import BadFile, TraceError
 from runtime.masking import Masker
 from runtime.records import EndRecord, Header, Record
 
-__all__ = ["PART", "TraceFile", "TraceWriter", "read_trace"]
+__all__ = ["PART", "TraceFile", "TraceWriter", "part_of", "read_trace"]
 
 SCHEMA = 1
 PART = ".part"
@@ -30,6 +30,11 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 _RECORD: TypeAdapter[Record] = TypeAdapter(Record)
+
+
+def part_of(trace: Path) -> Path:
+    """Return where a trace lies while its episode runs, and what a killed one leaves there."""
+    return trace.with_name(trace.name + PART)
 
 
 class TraceWriter:
@@ -42,7 +47,7 @@ class TraceWriter:
     def __init__(self, path: Path, masker: Masker) -> None:
         self.path = path
         self._masker = masker
-        self._part = path.with_name(path.name + PART)
+        self._part = part_of(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._part.open("w", encoding="utf-8")

@@ -20,18 +20,17 @@ from adapters.gaia2.guards import CELL_MODULE, read_attribute, writable
 from adapters.gaia2.modules import importer, modules
 from adapters.gaia2.policy import NotPossible, compile_cell
 from adapters.gaia2.stubs import Apps, Call, Doc, document
+from runtime.bridge.caller import LONGEST_OUTPUT
 
 __all__ = ["NOTHING_PRINTED", "Output", "Session"]
 
 NOTHING_PRINTED = "The cell ran and printed nothing. Use print() to see a value."
-LARGEST = 1 << 20
-"""Characters kept of one cell's output."""
 
 
 class Output(io.TextIOBase):
     """Takes what a cell prints, up to a size, until it is told to stop listening."""
 
-    def __init__(self, largest: int = LARGEST) -> None:
+    def __init__(self, largest: int = LONGEST_OUTPUT) -> None:
         super().__init__()
         self._parts: list[str] = []
         self._room = largest

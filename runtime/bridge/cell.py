@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from runtime.bridge.caller import LONGEST_OUTPUT
 from runtime.bridge.channel import readable
 from runtime.bridge.host import Child, Host
 from runtime.bridge.wire import FROM_AGENT, BadFrame, Closed, Frame
@@ -26,7 +27,7 @@ __all__ = ["CellProcess", "CellRun"]
 OPEN_S = 60.0
 LEFT_OVER_FRAMES = 64
 """Requests of left-over threads that are answered (refused) before a cell; more end the process."""
-LONGEST_OUTPUT = (1 << 20) + 100
+LONGEST_TEXT = LONGEST_OUTPUT + 100
 """Characters of output that are taken over. An honest cell has cut its own, and says so, before."""
 RESTARTED = "The interpreter was restarted: all variables are lost."
 
@@ -152,7 +153,8 @@ class CellProcess:
                 elif frame.get("id") == run_id:  # else of an earlier cell, or forged
                     if frame.get("op") == "done":
                         return await self._done(child, frame, stopped=stopped())
-                    printed = _text(frame.get("text"))
+                    if frame.get("op") == "printed":
+                        printed = _text(frame.get("text"))
         except TimeoutError:
             if stopped():
                 return await self._killed(printed, "killed", "The stopped cell went on running.")
@@ -240,5 +242,5 @@ class _Clock:
 
 def _text(value: object) -> str:
     """Return a hostile value as text that every later step can encode, and not too long."""
-    text = str(value if value is not None else "")[:LONGEST_OUTPUT]
+    text = str(value if value is not None else "")[:LONGEST_TEXT]
     return text.encode("utf-8", "replace").decode()

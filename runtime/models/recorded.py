@@ -38,24 +38,10 @@ def recorded_turns(trace: TraceFile) -> tuple[RecordedTurn, ...]:
             call = record
         elif isinstance(record, MessageRecord):
             if record.role == "assistant" and call is not None:
-                turns.append(RecordedTurn(tuple(roles), _reply(call, record.content)))
+                turns.append(RecordedTurn(tuple(roles), call.reply(record.content)))
                 call = None
             roles.append(record.role)
     return tuple(turns)
-
-
-def _reply(call: ModelCallRecord, text: str) -> Reply:
-    return Reply(
-        text=text,
-        usage=call.usage,
-        cost_usd=call.cost_usd,
-        latency_s=call.latency_s,
-        finish_reason=call.finish_reason,
-        served_model=call.served_model,
-        attempts=call.attempts,
-        adaptations=call.adaptations,
-        masked=True,
-    )
 
 
 class RecordedModel:
